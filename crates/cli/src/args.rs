@@ -62,7 +62,7 @@ Examples:
   inrush doctor shop.db
   inrush doctor mysql://root@localhost/shop
   inrush doctor postgres:///shop orders.csv      judged for a load of this size
-  inrush doctor postgres:///shop --json | jq -r '.findings[] | select(.severity == \"risk\") | .statements[]'
+  inrush doctor shop.db --json | jq -r '.findings[].statements[] + \";\"' | sqlite3 shop.db
   inrush doctor mysql://root@localhost/shop orders.csv --measure
 
 Nothing is written, changed or locked. For every finding: what it is, what it should be, why, with the manual's page, the
@@ -562,9 +562,9 @@ pub(crate) struct BenchArgs {
     /// How often every cell is measured, at least and at most [default: the profile's]
     #[arg(long, value_name = "MIN..MAX", help_heading = "Matrix")]
     pub(crate) blocks: Option<String>,
-    /// Seconds after which no block begins [default: the profile's]
-    #[arg(long, value_name = "SECONDS", help_heading = "Matrix")]
-    pub(crate) budget: Option<u64>,
+    /// After how long no block begins, such as 90, 90s or 2m [default: the profile's]
+    #[arg(long, value_name = "TIME", help_heading = "Matrix")]
+    pub(crate) budget: Option<String>,
     /// What the order of the samples comes from [default: the clock]
     #[arg(long, value_name = "N", help_heading = "Matrix")]
     pub(crate) seed: Option<u64>,

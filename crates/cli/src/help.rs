@@ -1,7 +1,12 @@
 //! What help is made of besides the arguments' own words: the targets that this build has, and the one screen of `-h`.
 
-use clap::{Arg, Command, CommandFactory as _};
-use inrush::target;
+use std::any::TypeId;
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
+use clap::{Arg, ArgMatches, Command, CommandFactory as _, ValueHint};
+use inrush::{path, target};
 
 use crate::args::Cli;
 
@@ -25,11 +30,61 @@ pub(crate) fn command() -> Command {
             true => sub.mut_arg("places", |arg| arg.help(places())),
             false => sub,
         };
-        sub.mut_args(|arg| match has_hidden_default(&arg) {
+        completed(sub)
+    })
+}
+
+/// A command whose arguments are, besides what each says of itself, what all are.
+fn completed(command: Command) -> Command {
+    let complete = |arg: Arg| {
+        let arg = match has_hidden_default(&arg) {
             true => arg.hide_default_value(false),
             false => arg,
-        })
+        };
+        // There is no option -1, so that is a value, and the option can say what is wrong with it.
+        let is_option = !arg.is_positional() && arg.get_action().takes_values();
+        let arg = if is_option { arg.allow_negative_numbers(true) } else { arg };
+        let is_text = arg.get_value_parser().type_id() == TypeId::of::<String>();
+        match is_text && is_path(&arg) {
+            true => arg.value_parser(OsStringValueParser::new().map(place)),
+            false => arg,
+        }
+    };
+    command.mut_args(complete).mut_subcommands(completed)
+}
+
+/// Whether it takes paths, or words that may be some.
+fn is_path(arg: &Arg) -> bool {
+    matches!(arg.get_value_hint(), ValueHint::FilePath | ValueHint::DirPath)
+}
+
+/// A place as text: a file whose name is not UTF-8 by its URL.
+pub(crate) fn place(word: OsString) -> String {
+    word.into_string().unwrap_or_else(|word| {
+        let list = word.as_encoded_bytes().strip_prefix(b"@");
+        let list = list.and_then(|list| path::of_bytes(list.to_vec()));
+        match list {
+            Some(list) => format!("@{}", path::text(&list)),
+            None => path::text(Path::new(&word)).into_owned(),
+        }
     })
+}
+
+/// Refuses paths in which no shell has put the home directory: of sources and targets, and of all that options name.
+///
+/// # Errors
+/// When there is one.
+pub(crate) fn expect_expanded(command: &Command, matches: &ArgMatches) -> inrush::Result<()> {
+    for arg in command.get_arguments().filter(|arg| is_path(arg)) {
+        let values = matches.get_raw(arg.get_id().as_str()).into_iter().flatten();
+        for value in values {
+            path::expect_expanded(&value.to_string_lossy())?;
+        }
+    }
+    let sub = matches
+        .subcommand()
+        .and_then(|(name, matches)| Some((command.find_subcommand(name)?, matches)));
+    sub.map_or(Ok(()), |(command, matches)| expect_expanded(command, matches))
 }
 
 /// What a job does with an existing table: its rows are not to be seen before the job's, so none empties it.

@@ -294,9 +294,15 @@ const VALUES: &[(&str, &[&str], &str)] = &[
     ("verify", &["off", "no", "skip"], "say --verify none"),
 ];
 
-/// Gives an error of the command line the line that helps, where the word is one of another tool's.
+/// Every `--option` that a text says.
+pub(crate) fn options_in(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+    words.filter_map(|word| word.strip_prefix("--"))
+}
+
+/// Gives an error of the command line the line that helps: where the word is one of another tool's, or nearly one of ours.
 pub(crate) fn advise(mut error: clap::Error, arguments: &[String]) -> clap::Error {
-    let Some(hint) = hint(&error, arguments) else { return error };
+    let Some(hint) = hint(&error, arguments) else { return with_own_guess(error) };
     // What is alike by its letters is another thing.
     for guess in [
         ContextKind::SuggestedArg,
@@ -308,6 +314,47 @@ pub(crate) fn advise(mut error: clap::Error, arguments: &[String]) -> clap::Erro
     }
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(hint)]));
     error
+}
+
+/// What clap proposes besides options that are alike: of a word with dashes, that it could be a file's name, which it never is.
+fn with_own_guess(mut error: clap::Error) -> clap::Error {
+    if let Some(ContextValue::StyledStrs(tips)) = error.remove(ContextKind::Suggested) {
+        let is_of_use = |tip: &StyledStr| !tip.to_string().contains("as a value");
+        let tips: Vec<_> = tips.into_iter().filter(is_of_use).collect();
+        if !tips.is_empty() {
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+        }
+    }
+    // `inrush help WORD` makes no guess, `inrush WORD` does.
+    if error.kind() == ErrorKind::InvalidSubcommand
+        && error.get(ContextKind::SuggestedSubcommand).is_none()
+        && let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
+        && let Err(other) = crate::help::command().try_get_matches_from(["inrush", word])
+        && let Some(names) = other.get(ContextKind::SuggestedSubcommand)
+    {
+        error.insert(ContextKind::SuggestedSubcommand, names.clone());
+    }
+    error
+}
+
+/// What to say instead of a key in a file of settings that is no option of this command, nor one of these.
+pub(crate) fn of_key(key: &str, command: &str, others: &[&'static str]) -> Option<String> {
+    let others = others.iter().map(|name| clap::Arg::new(*name).long(*name));
+    let command = crate::help::command().find_subcommand(command)?.clone().args(others);
+    let written = key.replace('_', "-").to_ascii_lowercase();
+    if command.get_arguments().any(|arg| arg.get_long() == Some(&written)) {
+        return Some(format!("write {written}"));
+    }
+    if let Some(hint) = of_option(key) {
+        return Some(hint.to_owned());
+    }
+    let error = command.try_get_matches_from(["inrush", &format!("--{key}")]).err()?;
+    match error.get(ContextKind::SuggestedArg)? {
+        ContextValue::String(option) => {
+            Some(format!("did you mean {}?", option.trim_start_matches('-')))
+        }
+        _ => None,
+    }
 }
 
 fn hint(error: &clap::Error, arguments: &[String]) -> Option<String> {
@@ -366,12 +413,6 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-
-    /// Every `--option` that a hint says.
-    fn options_in(text: &str) -> impl Iterator<Item = &str> {
-        let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
-        words.filter_map(|word| word.strip_prefix("--"))
-    }
 
     #[test]
     fn hints_name_options_that_exist_and_are_for_words_that_do_not() {

@@ -22,7 +22,7 @@ use std::ffi::OsString;
 
 use clap::FromArgMatches as _;
 use clap::error::ErrorKind;
-use inrush::Kind;
+use inrush::{Error, Kind, path};
 
 use crate::args::{Cli, Command};
 
@@ -43,17 +43,22 @@ pub use crate::render::{Progress, ProgressMode};
 
 /// Runs the command. The first of `words` is the program's own name; the exit code is what comes back.
 pub fn run(words: Vec<OsString>) -> u8 {
-    let arguments: Vec<String> =
-        words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let arguments: Vec<String> = words.iter().skip(1).cloned().map(help::place).collect();
     let config::Words { words, given } = match config::complete(help::command(), words) {
         Ok(words) => words,
         Err(error) => return failed(&error.into(), false, &arguments, None),
     };
-    let parsed = help::command()
-        .try_get_matches_from(words)
-        .and_then(|matches| Cli::from_arg_matches(&matches));
+    let mut command = help::command();
+    let parsed = command.try_get_matches_from_mut(&words).and_then(|matches| {
+        let cli = Cli::from_arg_matches(&matches)?;
+        Ok((cli, help::expect_expanded(&command, &matches)))
+    });
     let cli = match parsed {
-        Ok(cli) => cli,
+        Ok((cli, Ok(()))) => cli,
+        Ok((_, Err(error))) => return failed(&error.into(), false, &arguments, None),
+        Err(error) if error.kind() == ErrorKind::InvalidUtf8 => {
+            return failed(&no_text(&words).into(), false, &arguments, None);
+        }
         Err(error) => return without_command(error, &arguments),
     };
     let outcome = match &cli.command {
@@ -108,6 +113,14 @@ fn failed(
         Some(Kind::Closed) => DONE,
         _ => FAILED,
     }
+}
+
+/// Names the words that are not UTF-8 where a text is wanted: clap does not say which.
+fn no_text(words: &[OsString]) -> Error {
+    let wrong = words.iter().filter(|word| word.to_str().is_none());
+    let wrong: Vec<String> = wrong.map(|word| format!("'{}'", path::name(word))).collect();
+    Error::new(Kind::Usage, format!("not UTF-8: {}", wrong.join(", ")))
+        .advise("write it in UTF-8: only names of files and folders may have any bytes")
 }
 
 /// Help, the version, or what is wrong on the command line.

@@ -157,6 +157,13 @@ impl Error {
         self
     }
 
+    /// The same with what `words` makes of each advice; `None` leaves that out.
+    #[must_use]
+    pub fn readvised(mut self, words: impl Fn(&str) -> Option<String>) -> Self {
+        self.0.advice = self.0.advice.iter().filter_map(|advice| words(advice)).collect();
+        self
+    }
+
     /// Adds what became of the target.
     #[must_use]
     pub fn leaving(mut self, aftermath: Aftermath) -> Self {

@@ -82,7 +82,7 @@ pub struct PlainFiles {
 impl Facts {
     /// The table that is there and stays as it is defined; none where the load makes one.
     pub fn kept_table(&self, request: &Request) -> Option<&TableFacts> {
-        self.target.table.as_ref().filter(|_| request.if_exists != IfExists::Replace)
+        self.target.kept_table(request)
     }
 
     /// Whether the type of a column is the table's or the user's word, and no guess.
@@ -279,6 +279,17 @@ pub enum Spoiler {
         /// The first that is.
         misfit: Misfit,
     },
+    /// Inputs that say so themselves have it in two types of which none holds both.
+    Inputs {
+        /// One that is not text.
+        narrower: Type,
+        /// The first input that has it.
+        narrower_in: String,
+        /// The other one.
+        other: Type,
+        /// The first input that has that.
+        other_in: String,
+    },
 }
 
 /// The key of [`Spoiler::marked`] in a field's metadata.
@@ -326,7 +337,7 @@ pub struct Misfit {
     pub file: Option<String>,
     /// The physical line on which its record begins, from 1, where that is known: of places in the middle of a file it isn't.
     pub line: Option<u64>,
-    /// Of rows of a program, which have no lines: the row's number, from 1.
+    /// Of rows in columns, which have no lines: the row's number, from 1.
     pub row: Option<u64>,
     /// The record's offset in the decoded input, from 0.
     pub byte: u64,
@@ -453,6 +464,8 @@ pub struct TableFacts {
     pub is_parent: bool,
     /// Why only the engine itself can write rows into this table: a trigger, a CHECK.
     pub engine_only: Option<String>,
+    /// What to do where the source's columns are not the table's, for it looks as if it were written in another form.
+    pub way_out: Option<String>,
     /// The module that keeps the rows of a virtual table. Only that knows what it stores of a value, so what is counted elsewhere is
     /// compared by value there.
     pub module: Option<String>,
@@ -466,9 +479,23 @@ impl TargetFacts {
             false => ty,
         }
     }
+
+    /// As [`Facts::kept_table`].
+    pub fn kept_table(&self, request: &Request) -> Option<&TableFacts> {
+        self.table.as_ref().filter(|_| request.if_exists != IfExists::Replace)
+    }
 }
 
 impl TableFacts {
+    /// The primary key that loads say which add to a table that a load has made with this one: where each row brings its own key, which
+    /// column that is; else none.
+    pub fn key_said_again(&self, made: &[String]) -> Vec<String> {
+        match made {
+            [_] if self.takes_any => made.to_vec(),
+            _ => Vec::new(),
+        }
+    }
+
     /// What has to stay as it is while rows go in: columns and keys, in words.
     pub fn definition(&self) -> String {
         let column = |column: &Column| {

@@ -66,6 +66,7 @@ pub struct Entry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputState {
     /// Its absolute path.
+    #[serde(with = "crate::path")]
     pub path: PathBuf,
     /// Its size as stored.
     pub bytes: u64,
@@ -118,6 +119,7 @@ pub struct Rows {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RejectsLength {
     /// Its absolute path.
+    #[serde(with = "crate::path")]
     pub path: PathBuf,
     /// Bytes of rows.
     pub rows_bytes: u64,

@@ -125,6 +125,11 @@ pub enum RejectsTo {
 }
 
 impl LoadOptions {
+    /// Whether the load is an attempt at a job: one of several, into a table whose columns were settled when the job began.
+    pub fn is_attempt(&self) -> bool {
+        self.owns_table || self.shares_table
+    }
+
     /// Whether a column of a table that the load makes is part of its key or of an index.
     pub fn is_keyed(&self, column: &str) -> bool {
         self.indexes

@@ -104,6 +104,7 @@ pub struct SplitField {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SplitPart {
     /// Where it is, for all that read it.
+    #[serde(with = "crate::path")]
     pub path: PathBuf,
     /// What the file was when it was split.
     pub stamp: Stamp,
@@ -241,7 +242,7 @@ impl Split {
     /// When one has changed, or can't be looked at from here.
     pub fn expect_unchanged(&self) -> Result<()> {
         for part in &self.parts {
-            let shown = part.path.display().to_string();
+            let shown = crate::path::text(&part.path).into_owned();
             let found = Stamp::of(&part.path).map_err(|error| {
                 let why = error.to_string();
                 let why = why.split(" (os error").next().unwrap_or_default();

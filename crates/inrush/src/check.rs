@@ -53,6 +53,7 @@ pub struct Check {
     /// The bad rows in the source's order, as many as were asked for.
     pub bad_rows: Vec<BadRow>,
     /// The files that hold the bad rows, where they were asked for.
+    #[serde(serialize_with = "inrush_core::path::serialize_all")]
     pub rejects: Vec<PathBuf>,
     /// Bytes of text read, decompressed and decoded.
     pub bytes_read: u64,
@@ -219,7 +220,7 @@ fn attempt(
         encoders: encoders.collect::<Result<_>>()?,
         step_records: None,
         meter: &meter,
-        stop: observer.stop(),
+        stop: observer.stop_flag(),
     };
     let keeps = match plan.request.rejects {
         RejectsTo::File(_) => true,
@@ -248,7 +249,6 @@ fn attempt(
             },
             tick: || observer.progress(&progress(plan, &meter, began, 0, 0)),
         },
-        || plan.source.abandon(),
     );
     plan.files.expect_unchanged()?;
     match (passed, tally.mismatch.take()) {

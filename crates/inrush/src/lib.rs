@@ -13,6 +13,18 @@
 //! # Ok::<(), inrush::Error>(())
 //! ```
 //!
+//! Rows that a program has go the same way, by [`load()`] or a [`Writer`]. Errors and warnings name options as the command does:
+//! `--max-rejects` is the field [`max_rejects`](LoadOptions::max_rejects), `--type` is [`types`](LoadOptions::types), and so on.
+//!
+//! # Features
+//!
+//! Targets: `sqlite`, `mysql` (and MariaDB), `postgres`, `mongodb`, `duckdb`, `mssql`, `files` (CSV, JSON Lines, Parquet, and a stream of
+//! Arrow); `targets` is all of them. Sources: `parquet` reads Parquet files, `cloud` reads over the network (`https://`, `s3://`, `gs://`,
+//! `az://`). By default a build has all. `default-features = false` with those that are named makes a smaller one, which says of
+//! what it lacks which feature that is.
+//!
+//! # Modules
+//!
 //! The modules are the data's way: [`mod@plan`] decides, [`source`] opens, [`pipe`] carries, [`target`] writes, [`report`] tells; [`job`] is
 //! a load that several processes write. What all
 //! of them share is in [`inrush_core`]; every engine is a crate of its own, and one line of [`target::ALL`].
@@ -20,6 +32,7 @@
 pub mod check;
 pub mod doctor;
 pub mod job;
+mod limits;
 mod load;
 mod observer;
 pub mod pipe;
@@ -34,7 +47,7 @@ mod writer;
 pub use check::check;
 pub use doctor::doctor;
 pub use inrush_core::error::{Aftermath, Error, ErrorPlace, Kind, Result, without_secrets};
-pub use inrush_core::{error, wording};
+pub use inrush_core::{error, path, wording};
 pub use inrush_source as source;
 pub use load::{rehearse, run};
 pub use observer::{Observer, Unobserved};

@@ -53,7 +53,7 @@ pub(crate) fn split_with_warnings(
     }
     let fields = fields(&plan);
     let read = &plan.request.read;
-    let splits = plan.source.split(parts, read, &fields, observer.stop())?;
+    let splits = plan.source.split(parts, read, &fields, observer.stop_flag())?;
     Ok((splits, plan.facts.source.warnings.clone()))
 }
 

@@ -22,49 +22,138 @@ pub static ALL: &[&dyn Target] = &[
     inrush_files::TARGET,
 ];
 
+/// A target that a build may lack, and what names it.
+struct Known {
+    /// Its name, which is that of the feature, too.
+    name: &'static str,
+    /// For people.
+    title: &'static str,
+    schemes: &'static [&'static str],
+    endings: &'static [&'static str],
+}
+
+/// Every target that there is. Those of this build say themselves what they take.
+#[rustfmt::skip]
+const KNOWN: [Known; 7] = [
+    Known { name: "sqlite", title: "SQLite", schemes: &["sqlite"], endings: &["db", "sqlite", "sqlite3"] },
+    Known { name: "mysql", title: "MySQL or MariaDB", schemes: &["mysql", "mariadb"], endings: &[] },
+    Known { name: "postgres", title: "PostgreSQL", schemes: &["postgres", "postgresql"], endings: &[] },
+    Known { name: "mongodb", title: "MongoDB", schemes: &["mongodb", "mongodb+srv"], endings: &[] },
+    Known { name: "duckdb", title: "DuckDB", schemes: &["duckdb"], endings: &["duckdb", "ddb"] },
+    Known { name: "mssql", title: "SQL Server", schemes: &["mssql", "sqlserver"], endings: &[] },
+    Known { name: "files", title: "files as targets", schemes: &["csv", "jsonl", "parquet", "arrow"], endings: &["parquet"] },
+];
+
+impl Known {
+    fn is_meant(&self, text: &str) -> bool {
+        let text = text.to_ascii_lowercase();
+        match text.split_once(':') {
+            Some((scheme, _)) if self.schemes.contains(&scheme) => true,
+            _ if text.contains("://") => false,
+            _ => text.rsplit_once('.').is_some_and(|(_, ending)| self.endings.contains(&ending)),
+        }
+    }
+}
+
+/// Whether there is a target of this name, in this build or another.
+pub(crate) fn is_known(name: &str) -> bool {
+    KNOWN.iter().any(|known| known.name == name)
+}
+
 /// The target that `text` names.
 ///
 /// # Errors
 /// When no target of this build takes it.
 pub fn find(text: &str) -> Result<(&'static dyn Target, Location)> {
+    inrush_core::path::expect_expanded(text)?;
+    // What a name that is not UTF-8 is, too.
+    if text.starts_with("file://") {
+        return Err(Error::usage(format!("'{text}' is a URL of a source, and no target"))
+            .advise("name the target by its path, which has to be UTF-8"));
+    }
     ALL.iter().find_map(|target| Some((*target, target.claim(text)?))).ok_or_else(|| {
+        let is_lacking = |known: &&Known| !ALL.iter().any(|target| target.name() == known.name);
+        let meant = KNOWN.iter().filter(is_lacking).find(|known| known.is_meant(text));
+        if let Some(Known { name, title, .. }) = meant {
+            return Error::usage(format!(
+                "this build has no {title}: it was built without the feature `{name}`"
+            ));
+        }
         let spellings: Vec<&str> = ALL.iter().map(|target| target.spelling()).collect();
         let error = Error::usage(format!("'{}' is not a supported target", without_secrets(text)));
         match as_file(text) {
-            Some(spelling) => error.advise(format!("say {spelling} to write such a file")),
+            Some((spelling, what)) => error.advise(format!("say {spelling} to write {what}")),
             None => error,
         }
-        .advise(format!("name the target last, as {}", spellings.join(" or ")))
+        .advise(match spellings.as_slice() {
+            [] => "build with the feature of a target: this build has none".to_owned(),
+            spellings => format!("name the target last, as {}", spellings.join(" or ")),
+        })
     })
 }
 
-/// The schemes of files of rows, and the endings of names that tell one.
-const SCHEMES: [(&str, &[&str]); 3] = [
-    ("csv", &["csv", "tsv", "tab", "txt", "psv"]),
-    ("jsonl", &["jsonl", "ndjson", "json"]),
-    ("parquet", &["parquet", "pq", "arrow", "arrows", "feather", "ipc"]),
+/// What files of rows are to be, and the endings of names that tell it.
+struct Written {
+    scheme: &'static str,
+    /// In words.
+    what: &'static str,
+    /// Endings of such files.
+    own: &'static [&'static str],
+    /// Endings of files that are read and not written, for which this is the nearest.
+    others: &'static [&'static str],
+}
+
+const WRITTEN: [Written; 3] = [
+    Written {
+        scheme: "csv",
+        what: "a CSV file",
+        own: &["csv"],
+        others: &["tsv", "tab", "txt", "psv", "xlsx", "xls", "ods"],
+    },
+    Written {
+        scheme: "jsonl",
+        what: "a JSON Lines file",
+        own: &["jsonl", "ndjson"],
+        others: &["json"],
+    },
+    Written {
+        scheme: "parquet",
+        what: "a Parquet file",
+        own: &["parquet", "pq"],
+        others: &["arrow", "arrows", "feather", "ipc"],
+    },
 ];
 
-/// How to write to what is named like a file of rows: the scheme is never guessed, for the last of several sources may have been meant.
-fn as_file(text: &str) -> Option<String> {
-    let of_ending = |ending: &str| SCHEMES.iter().find(|(_, endings)| endings.contains(&ending));
+/// How to write to what is named like a file of rows, and what that makes: the scheme is never guessed, for the last of several sources
+/// may have been meant. Where its ending is of no file that is written, another one with another ending.
+fn as_file(text: &str) -> Option<(String, String)> {
+    let of_ending = |ending: &str| {
+        let ending = ending.to_ascii_lowercase();
+        let has = |endings: &[&str]| endings.contains(&ending.as_str());
+        WRITTEN.iter().find(|written| has(written.own) || has(written.others))
+    };
     if text.contains("://") {
         return None;
     }
     // `tsv:out.tsv` means what `csv:` writes, and its scheme is no part of the name.
-    let text = match text.split_once(':') {
-        Some((scheme, path)) if of_ending(&scheme.to_ascii_lowercase()).is_some() => path,
-        _ => text,
+    let (scheme, path) = match text.split_once(':') {
+        Some((scheme, path)) if of_ending(scheme).is_some() => (Some(scheme), path),
+        _ => (None, text),
     };
-    let (_, ending) = text.rsplit_once('.')?;
-    let ending = ending.to_ascii_lowercase();
-    let (scheme, endings) = of_ending(&ending)?;
-    // A format that is read and not written keeps its name for what is.
-    let known = ["csv", "jsonl", "ndjson", "parquet", "pq"].contains(&ending.as_str());
-    let path = if known { text } else { &text[..text.len() - ending.len() - 1] };
-    let spelling =
-        if known { format!("{scheme}:{path}") } else { format!("{scheme}:{path}.{}", endings[0]) };
-    ALL.iter().any(|target| target.claim(&spelling).is_some()).then_some(spelling)
+    let (stem, ending) = match path.rsplit_once('.') {
+        Some((stem, ending)) if of_ending(ending).is_some() => (stem, ending),
+        // A name of no ending that tells more than its scheme.
+        _ => (path, scheme?),
+    };
+    let Written { scheme, what, own, .. } = of_ending(ending)?;
+    // Standard output has no ending.
+    let is_own = path == "-" || own.contains(&ending.to_ascii_lowercase().as_str());
+    let (spelling, what) = match is_own {
+        true => (format!("{scheme}:{path}"), (*what).to_owned()),
+        false => (format!("{scheme}:{stem}.{}", own[0]), format!("{what} instead")),
+    };
+    let is_target = ALL.iter().any(|target| target.claim(&spelling).is_some());
+    is_target.then_some((spelling, what))
 }
 
 #[cfg(test)]
@@ -86,18 +175,49 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_names_a_target_that_a_build_lacks_is_known() {
+        for target in ALL {
+            let known = KNOWN.iter().find(|known| known.name == target.name()).unwrap();
+            let schemes = known.schemes.iter().map(|scheme| match *scheme {
+                "sqlite" | "duckdb" | "csv" | "jsonl" | "parquet" | "arrow" => {
+                    format!("{scheme}:a")
+                }
+                _ => format!("{scheme}://h/d"),
+            });
+            for text in schemes.chain(known.endings.iter().map(|ending| format!("a.{ending}"))) {
+                assert!(target.claim(&text).is_some() && known.is_meant(&text), "{text}");
+            }
+        }
+        for known in KNOWN.iter().filter(|known| !ALL.iter().any(|own| own.name() == known.name)) {
+            let error = find(&format!("{}://host/a", known.schemes[0])).err().unwrap();
+            assert!(
+                error.what().ends_with(&format!("without the feature `{}`", known.name)),
+                "{error}"
+            );
+        }
+    }
+
     #[cfg(feature = "files")]
     #[test]
     fn a_file_of_rows_is_told_how_to_be_a_target() {
         let advice = |text: &str| find(text).err().unwrap().advice()[0].clone();
-        assert_eq!(advice("out.csv"), "say csv:out.csv to write such a file");
-        assert_eq!(advice("a/out.JSONL"), "say jsonl:a/out.JSONL to write such a file");
-        assert_eq!(advice("out.tsv"), "say csv:out.csv to write such a file");
-        assert_eq!(advice("tsv:a/out.tsv"), "say csv:a/out.csv to write such a file");
-        assert_eq!(advice("json:out.json"), "say jsonl:out.jsonl to write such a file");
-        assert_eq!(advice("JSON:out.jsonl"), "say jsonl:out.jsonl to write such a file");
-        assert_eq!(advice("out.json"), "say jsonl:out.jsonl to write such a file");
-        assert_eq!(advice("out.arrow"), "say parquet:out.parquet to write such a file");
+        for (text, wanted) in [
+            ("out.csv", "say csv:out.csv to write a CSV file"),
+            ("a/out.JSONL", "say jsonl:a/out.JSONL to write a JSON Lines file"),
+            ("out.tsv", "say csv:out.csv to write a CSV file instead"),
+            ("tsv:a/out.tsv", "say csv:a/out.csv to write a CSV file instead"),
+            ("tsv:-", "say csv:- to write a CSV file"),
+            ("tsv:out", "say csv:out.csv to write a CSV file instead"),
+            ("out.xlsx", "say csv:out.csv to write a CSV file instead"),
+            ("json:out.json", "say jsonl:out.jsonl to write a JSON Lines file instead"),
+            ("JSON:out.jsonl", "say jsonl:out.jsonl to write a JSON Lines file"),
+            ("out.json", "say jsonl:out.jsonl to write a JSON Lines file instead"),
+            ("out.arrow", "say parquet:out.parquet to write a Parquet file instead"),
+            ("feather:out.feather", "say parquet:out.parquet to write a Parquet file instead"),
+        ] {
+            assert_eq!(advice(text), wanted);
+        }
         for text in ["out.gz", "oracle://host/a.csv", "csv"] {
             assert!(advice(text).starts_with("name the target last"), "{text}");
         }

@@ -33,7 +33,7 @@ impl InputFiles {
         for (input, place) in places.iter().enumerate() {
             let (name, path) = match (place, place.on_disk()) {
                 (Place::Stdin, _) => ("standard input".to_owned(), None),
-                (_, Some(path)) => (path.display().to_string(), Some(path)),
+                (_, Some(path)) => (inrush_core::path::text(path).into_owned(), Some(path)),
                 (_, None) => continue,
             };
             // Members of an archive come one after the other.

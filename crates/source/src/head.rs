@@ -120,6 +120,19 @@ fn look(
     }
     let mut text = Vec::new();
     plain.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut text).or_else(forgive)?;
+    let is_packed = || Compression::detect(&text).is_some() || refuse_binary("", &text).is_err();
+    if input.compression.is_some()
+        && let Some(coding) = place.in_store().and_then(|stored| stored.coding())
+        && is_packed()
+    {
+        let name = &input.name;
+        return Err(Error::source(format!(
+            "{name} is sent packed (Content-Encoding: {coding}), and only text can be read so"
+        ))
+        .about(name)
+        .advise("fetch it with curl --compressed, and load that file")
+        .advise("or have the server send it as it is stored"));
+    }
     if let (Some(outer), Some(inner)) = (input.compression, Compression::detect(&text)) {
         let (name, outer, inner) = (&input.name, outer.name(), inner.name());
         return Err(Error::source(format!(
@@ -167,17 +180,18 @@ fn look(
 }
 
 /// Files that are not text, by their first bytes, and what to do with them.
-const BINARIES: [(&[u8], &str, &str); 39] = [
+const BINARIES: [(&[u8], &str, &str); 40] = [
     (
         b"PAR1",
         "a compressed Parquet file",
         "decompress it: Parquet files compress their own columns",
     ),
+    (b"PARE", "an encrypted Parquet file", DECRYPT_PARQUET),
     (b"ARROW1", "a compressed Arrow file", "decompress it first"),
     (
         b"SQLite format 3\0",
         "an SQLite database",
-        "name the target last: inrush load FILE.csv DATABASE.db",
+        "if it is the target, name it last, as sqlite:FILE; its rows come by its own program: sqlite3 -csv -header FILE 'SELECT ...' | inrush load - TARGET",
     ),
     (b"PK\x03\x04", "a zip archive or a workbook", WITHIN_ADVICE),
     (b"PK\x05\x06", "an empty zip archive", "name another file"),
@@ -221,6 +235,10 @@ const BINARIES: [(&[u8], &str, &str); 39] = [
     (b"\0\0\xfe\xff", "text in UTF-32", UTF_32_ADVICE),
 ];
 
+/// For what only its own library can decrypt.
+pub(super) const DECRYPT_PARQUET: &str =
+    "write it again without encryption, with a program that has its keys";
+
 /// For what is looked into from its end, and found where that can't be done.
 const WITHIN_ADVICE: &str = "save it to a file of its own, and name that";
 
@@ -233,7 +251,7 @@ fn refuse_binary(name: &str, text: &[u8]) -> Result<()> {
     // Four bytes later, for nothing else begins there.
     if text.get(8..12) == Some(b"DUCK") {
         return Err(Error::source(format!("{name} is a DuckDB database, not text"))
-            .advise("name the target last: inrush load FILE.csv duckdb:FILE"));
+            .advise("if it is the target, name it last, as duckdb:FILE; its rows come by its own program: duckdb -csv FILE 'SELECT ...' | inrush load - TARGET"));
     }
     // Words may begin as an ORC or an R file does.
     let is_text = |magic: &[u8]| magic.is_ascii() && !text.contains(&0) && !magic.contains(&0);

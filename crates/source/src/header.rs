@@ -121,6 +121,9 @@ impl Source {
         // Whether these are the columns' names is the question, so each column has both of its names.
         let numbers: Vec<String> = (1..=names.len()).map(column_name).collect();
         let known_as = [&names, &numbers].map(|names| names.iter().map(String::as_str).collect());
+        let trimmed: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
+        let are_bytes = [trimmed, numbers.clone()].map(|names| self.read.are_bytes(&names));
+        self.bytes = are_bytes.into_iter().find(|are| !are.is_empty()).unwrap_or_default();
         self.nulls = Nulls::of(&self.read.nulls, &known_as);
         // As in rows, a spelling of NULL is compared with what is written: of `\N` an escape leaves an N.
         let is_null = |column: usize, value: &[u8]| {
@@ -288,8 +291,7 @@ pub(super) fn unique(names: Vec<String>, warnings: &mut Vec<String>) -> Vec<Stri
             } else {
                 format!("is a second '{name}'")
             };
-            warnings
-                .push(format!("column {} of the header {what}: it is called {free}", index + 1));
+            warnings.push(format!("column {} {what}: it is called {free}", index + 1));
             seen.insert(free.to_lowercase());
             free
         })

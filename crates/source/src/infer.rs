@@ -130,6 +130,8 @@ pub(crate) struct Spot {
     file: u32,
     byte: u64,
     line: Option<u64>,
+    /// The row's number, from 1, of what is in columns, which have no bytes.
+    row: Option<u64>,
 }
 
 impl Spot {
@@ -145,8 +147,20 @@ impl Spot {
 
     /// The place of a chunk's record.
     pub(crate) fn of(chunk: &Chunk, start: u32) -> Self {
-        let Origin { file, byte, .. } = chunk.origin;
-        Self { file, byte: byte + u64::from(start), line: None }
+        let Origin { file, byte, records, .. } = chunk.origin;
+        let here = u64::from(start);
+        match (&chunk.sheet, &chunk.batch) {
+            (Some(sheet), _) => Self {
+                byte: records + here,
+                line: sheet.rows.get(start as usize).map(|row| u64::from(*row)),
+                file,
+                row: None,
+            },
+            (None, Some(_)) => {
+                Self { file, byte: records + here, line: None, row: Some(records + here + 1) }
+            }
+            (None, None) => Self { file, byte: byte + here, line: None, row: None },
+        }
     }
 }
 
@@ -161,13 +175,13 @@ impl Sight {
     }
 
     fn misfit(&self, inputs: &[Input]) -> Misfit {
-        let Spot { file, byte, line } = self.spot;
+        let Spot { file, byte, line, row } = self.spot;
         let name = inputs.get(file as usize).filter(|_| inputs.len() > 1);
         Misfit {
             value: self.value.clone(),
             file: name.map(|input| input.name.clone()),
             line,
-            row: None,
+            row,
             byte,
         }
     }
@@ -271,8 +285,8 @@ impl Observed {
 
     /// What the options of reading make of the column.
     pub(crate) fn reads(&self, inputs: &[Input]) -> ReadFacts {
-        let Some(read) = &self.read else { return ReadFacts::default() };
-        let mut facts = ReadFacts::default();
+        let mut facts = ReadFacts { is_null: self.is_null(), ..ReadFacts::default() };
+        let Some(read) = &self.read else { return facts };
         for family in Family::ALL {
             let fits = |seen: &Self| {
                 let tried = CANDIDATES.iter().zip(&seen.tried);
@@ -522,6 +536,11 @@ impl Observed {
             misfit: tried.misfit.as_ref().map(|sight| sight.misfit(inputs)),
         };
         CANDIDATES.iter().zip(&self.tried).map(attempt).collect()
+    }
+
+    /// Whether it has any value but NULL.
+    pub(crate) fn has_values(&self) -> bool {
+        self.values > 0
     }
 
     /// The column's type; text where nothing was seen, unless the user says what it is.
@@ -978,7 +997,7 @@ mod tests {
 
     #[test]
     fn the_first_misfit_of_each_type_is_that_of_the_source_whoever_saw_it_first() {
-        let spot = |file, byte| Spot { file, byte, line: None };
+        let spot = |file, byte| Spot { file, byte, ..Spot::default() };
         let (mut early, mut late) = (Observed::default(), Observed::default());
         early.add(b"1", spot(0, 0));
         early.add(b"1.5", spot(0, 4));

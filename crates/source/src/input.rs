@@ -1,11 +1,13 @@
 //! Inputs, opened as often as they have to be read.
 
+use std::borrow::Cow;
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use encoding_rs::{Encoding, UTF_8};
+use inrush_scan::{Dialect, Scanner};
 
 use crate::archive::{Bounded, Refusal};
 use crate::columns;
@@ -67,6 +69,8 @@ pub struct Source {
     pub nulls: Nulls,
     /// Whether the first record names the columns.
     pub header: bool,
+    /// Which of the fields of delimited text are bytes, and need not be UTF-8; none where no column is.
+    pub(super) bytes: Vec<bool>,
     /// Whether fields of structs are fields of their own, where inputs are columns.
     pub(super) flatten: bool,
     /// For each input, the position of each of the source's fields; `None` where it does not have one.
@@ -77,6 +81,7 @@ pub struct Source {
     pub(super) tables: Vec<columns::Table>,
     /// The one pipe among the inputs, until it is read.
     pub(super) pipe: Mutex<Option<Pipe>>,
+    /// Set once the user stops it from being opened; each pass over it has a flag of its own.
     pub(super) abandoned: Stop,
 }
 
@@ -247,6 +252,7 @@ impl Source {
             reads: Vec::new(),
             nulls: Nulls::default(),
             header: false,
+            bytes: Vec::new(),
             flatten: false,
             orders: Vec::new(),
             widths: Vec::new(),
@@ -262,6 +268,7 @@ impl Source {
             &mut reasons,
             &mut warnings,
         )?;
+        source.bytes = read.are_bytes(&names);
         let has_separator = !heads[lead].input.separator_line.is_empty();
         let skip_lines = request.skip_lines + u64::from(has_separator);
         let unnamed = source
@@ -297,7 +304,9 @@ impl Source {
             }
         }
         for head in heads.iter().filter(|head| decode::is_utf8(head.input.encoding)) {
-            if let Some((at, byte)) = decode::like_windows_1252(&head.text) {
+            // What is to be bytes is no text of any encoding.
+            let text = source.without_bytes(head, &dialect);
+            if let Some((at, byte)) = decode::like_windows_1252(&text) {
                 let line = source.grammar.lines(&head.text[..at]) + 1;
                 warnings.push(format!(
                     "{}: line {line} is not UTF-8 (byte {byte:#04x}), so it is a bad row (--encoding windows-1252 \
@@ -330,6 +339,26 @@ impl Source {
         Ok((source, facts))
     }
 
+    /// An input's head in which columns of bytes hold none beyond ASCII; offsets stay.
+    fn without_bytes<'h>(&self, head: &'h Head, dialect: &Dialect) -> Cow<'h, [u8]> {
+        if !self.bytes.contains(&true) || str::from_utf8(&head.text).is_ok() {
+            return Cow::Borrowed(&head.text);
+        }
+        let at = (head.input.body_at as usize).min(head.text.len());
+        let mut text = head.text.clone();
+        let (_, body) = text.split_at_mut(at);
+        let mut scanner = Scanner::new(dialect, &head.text[at..]);
+        let mut fields = Vec::new();
+        while scanner.next(&mut fields).is_some() {
+            let are_bytes = self.bytes.iter().zip(&fields).filter(|(are_bytes, _)| **are_bytes);
+            for (_, field) in are_bytes {
+                let value = &mut body[field.start as usize..field.end as usize];
+                value.iter_mut().filter(|byte| !byte.is_ascii()).for_each(|byte| *byte = b'?');
+            }
+        }
+        Cow::Owned(text)
+    }
+
     /// Nothing seen yet of so many columns.
     pub(super) fn unseen(&self, width: usize) -> Vec<Observed> {
         let reads = |at: usize| self.reads.get(at).and_then(Option::as_ref);
@@ -354,7 +383,8 @@ impl Source {
                 pinned: true,
                 strict: false,
                 // What has a type is looked at as it is, bytes among it.
-                bytes: self.grammar.form() == "columns",
+                bytes: self.grammar.form() == "columns"
+                    || self.bytes.get(n).copied().unwrap_or(false),
                 typed: true,
                 is_textual: true,
                 reading: Reading::trim(self.reads.get(n).and_then(Option::as_ref)),
@@ -395,18 +425,15 @@ impl Source {
         self.tables.get(file).and_then(columns::Table::rows)
     }
 
-    /// Whoever waits for a pipe's data need wait no longer.
-    pub fn abandon(&self) {
-        self.abandoned.store(true, Relaxed);
-    }
-
-    /// The text of one input from its first data record on. Bytes taken from storage are counted in `meter`.
+    /// The text of one input from its first data record on. Bytes taken from storage are counted in `meter`; who waits for them gives up
+    /// once `stop` is set.
     pub fn open_body<'a>(
         &self,
         file: usize,
         meter: &'a Meter,
+        stop: &Stop,
     ) -> Result<Box<dyn Read + Send + 'a>> {
-        self.open_at(file, self.inputs[file].body_at, meter)
+        self.open_at(file, self.inputs[file].body_at, meter, stop)
     }
 
     /// The same from a byte of the decoded text on. What is compressed, or in another encoding, is read up to there.
@@ -415,13 +442,14 @@ impl Source {
         file: usize,
         byte: u64,
         meter: &'a Meter,
+        stop: &Stop,
     ) -> Result<Box<dyn Read + Send + 'a>> {
         let input = &self.inputs[file];
         let mut reader: Box<dyn Read + Send + 'a> = match &input.place {
             place if place.can_be_reread() => {
                 let is_plain = input.compression.is_none() && decode::is_utf8(input.encoding);
                 let from = if is_plain { byte } else { 0 };
-                let raw = place.open(from, &self.abandoned);
+                let raw = place.open(from, stop);
                 let raw = raw.map_err(|error| cannot_open(&input.name, &error))?;
                 if is_plain {
                     meter.add_stored(byte - input.body_at);
@@ -431,8 +459,8 @@ impl Source {
                 layers(Box::new(Counted { input: raw, meter }), input)?
             }
             _ => {
-                let Some(pipe) = self.pipe.lock().unwrap_or_else(PoisonError::into_inner).take()
-                else {
+                let pipe = self.pipe.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let Some(pipe) = pipe.map(|pipe| pipe.until(stop)) else {
                     return Err(Error::source(format!("{} can be read only once", input.name))
                         .about(&input.name)
                         .advise("save it to a file first"));

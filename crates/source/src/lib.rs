@@ -42,7 +42,7 @@ mod text;
 mod workbook;
 
 pub use archive::Member;
-pub use columns::{BatchSource, Stream};
+pub use columns::{BatchSource, Stream, columns_of};
 pub use decompress::Compression;
 pub use files::InputFiles;
 pub use infer::type_of;
@@ -50,5 +50,5 @@ pub use input::{Input, Source};
 pub use inrush_core::cut::RECORD_BYTES_MAX;
 pub use inrush_store::{Store, Stored};
 pub use place::Place;
-pub use place::{expand, folder_columns, folder_table, table};
+pub use place::{expand, folder_columns, folder_table, query_of, shown, table};
 pub use workbook::Sheet;

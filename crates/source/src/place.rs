@@ -9,8 +9,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use inrush_core::error::{Error, Result, without_secrets};
-use inrush_store::{AtWill, Fault, Pipe, Stored};
-use inrush_store::{Stop, watched};
+use inrush_core::path;
+use inrush_store::{AtWill, Fault, Pattern, Pipe, Stop, Stored, watched};
 
 use crate::archive::{self, Chosen, Limit, Member, Refusal};
 use crate::rejects::{is_of_rejects, table_of_rejects};
@@ -90,7 +90,7 @@ impl Place {
     /// The path that tells format and table: its own, or that within the archive.
     fn path(&self) -> Option<Cow<'_, Path>> {
         match self {
-            Place::File(path) => Some(Cow::Borrowed(path)),
+            Place::File(path) => (!is_descriptor(path)).then_some(Cow::Borrowed(path)),
             Place::Member(member) => Some(Cow::Borrowed(Path::new(&member.name))),
             Place::Sheet(sheet) => match &sheet.name {
                 None => sheet.book.path(),
@@ -124,10 +124,10 @@ impl Place {
         here.is_file() && there.is_file() && is_same(own, &here, path, &there)
     }
 
-    /// The name that messages and the sidecar show.
+    /// The name that messages and the sidecar show; no two places have one.
     pub fn name(&self) -> String {
         match self {
-            Place::File(path) => path.display().to_string(),
+            Place::File(path) => path::text(path).into_owned(),
             Place::Stdin => "-".to_owned(),
             Place::Rows => "rows".to_owned(),
             Place::Member(member) => format!("{}!{}", member.archive.name(), member.name),
@@ -223,7 +223,7 @@ impl Place {
     pub fn stem(&self) -> String {
         match (self, self.path()) {
             (_, Some(path)) => stem(&path, &FORMATS),
-            (Place::Stdin, None) => "stdin".to_owned(),
+            (Place::Stdin | Place::File(_), None) => "stdin".to_owned(),
             (_, None) => "rows".to_owned(),
         }
     }
@@ -233,7 +233,7 @@ impl Place {
     pub fn beside(&self, ending: &str) -> Option<PathBuf> {
         let name = format!("{}.{ending}", self.stem());
         Some(match self {
-            Place::File(path) => path.with_file_name(name),
+            Place::File(path) if !is_descriptor(path) => path.with_file_name(name),
             Place::Member(member) => {
                 let mut folders: Vec<&str> = member.name.split('/').collect();
                 folders.pop();
@@ -249,7 +249,7 @@ impl Place {
                 Some(name) => return sheet.book.beside(&format!("{}.{ending}", as_file(name))),
             },
             // In the current directory.
-            Place::Stdin | Place::Stored(_) => PathBuf::from(name),
+            Place::Stdin | Place::File(_) | Place::Stored(_) => PathBuf::from(name),
             Place::Rows => return None,
         })
     }
@@ -272,6 +272,15 @@ impl Place {
     }
 }
 
+/// Whether a path is a number that the system has given to what this process reads, as a shell names a pipe (`<(...)`): no name tells
+/// table or format, and nothing can be put beside it.
+fn is_descriptor(path: &Path) -> bool {
+    let folder = path.parent().and_then(Path::file_name);
+    path == Path::new("/dev/stdin")
+        || folder.is_some_and(|folder| folder == "fd")
+            && (path.starts_with("/dev") || path.starts_with("/proc"))
+}
+
 /// A path's ending, lower case, without those of compressions.
 fn ending(path: &Path) -> String {
     let mut path = path.to_owned();
@@ -287,8 +296,8 @@ fn ending(path: &Path) -> String {
 
 /// A path's name without folders, and without endings of these formats.
 fn stem(path: &Path, formats: &[&str]) -> String {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let mut stem = name.as_str();
+    let name = path::name(path.file_name().unwrap_or_default());
+    let mut stem = name.as_ref();
     while let Some((head, ending)) = stem.rsplit_once('.') {
         let ending = ending.to_ascii_lowercase();
         let ending = ending.as_str();
@@ -485,13 +494,16 @@ pub fn folder_table(sources: &[String], places: &[Place]) -> Option<String> {
     let folder = first.strip_suffix("/**").unwrap_or(first);
     if let Some(Place::Stored(stored)) = places.first() {
         let name = stored.name();
-        let inside = name.strip_prefix(folder.trim_end_matches('/'))?;
+        // Schemes are the same in upper case.
+        let behind = |url: &str| url.split_once("://").map(|(_, rest)| rest.to_owned());
+        let inside = behind(&name)?;
+        let inside = inside.strip_prefix(behind(folder)?.trim_end_matches('/'))?;
         let folder = folder.trim_end_matches('/').rsplit('/').next();
         return folder.filter(|_| inside.starts_with('/')).map(str::to_owned);
     }
-    let folder = local(folder).ok()?;
+    let folder = path::of(folder).ok()?;
     let folder = folder.is_dir().then(|| folder.canonicalize().ok()).flatten()?;
-    Some(folder.file_name()?.to_string_lossy().into_owned())
+    Some(path::name(folder.file_name()?).into_owned())
 }
 
 /// The names of columns that folders of the inputs have values of (`year=2024/part-0.parquet`), as Hive and Spark write tables: these are in
@@ -526,11 +538,12 @@ fn named(sources: &[String], unpack: &Unpack<'_>, notes: &mut Vec<String>) -> Re
                 places.push(Place::Stdin);
             }
             Some(list) if !Path::new(source).exists() => {
-                let list = local(list)?;
+                path::expect_expanded(list)?;
+                let list = path::of(list)?;
+                let named =
+                    |error: Error| error.reworded(|text| format!("{}: {text}", path::text(&list)));
                 for line in listed(&list)? {
-                    places.extend(found(&line, unpack, notes).map_err(|error| {
-                        error.reworded(|text| format!("{}: {text}", list.display()))
-                    })?);
+                    places.extend(found(&line, unpack, notes).map_err(named)?);
                 }
             }
             _ => places.extend(found(source, unpack, notes)?),
@@ -545,37 +558,43 @@ fn named(sources: &[String], unpack: &Unpack<'_>, notes: &mut Vec<String>) -> Re
     Ok(places)
 }
 
-/// What a list names: a line each, relative to the list's folder.
+/// What a list names: a line each, relative to the list's folder. Names are written there as the system has them.
 fn listed(list: &Path) -> Result<Vec<String>> {
-    let name = list.display().to_string();
-    let text = fs::read_to_string(list).map_err(|error| cannot_open(&name, &error))?;
+    let name = path::text(list);
+    let text = fs::read(list).map_err(|error| cannot_open(&name, &error))?;
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
     let folder = list.parent().unwrap_or(Path::new(""));
-    let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
-    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let beside = |line: &str| match line.contains("://") {
-        true => line.to_owned(),
-        false => folder.join(line).display().to_string(),
+    let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
+    let beside = |line: &[u8]| match std::str::from_utf8(line) {
+        Ok(url) if url.contains("://") => Ok(url.to_owned()),
+        Ok(line) => {
+            if !folder.join("~").exists() {
+                path::expect_expanded(line)?;
+            }
+            Ok(path::text(&folder.join(line)).into_owned())
+        }
+        Err(_) => {
+            let path = path::of_bytes(line.to_vec()).ok_or_else(|| {
+                Error::source(format!("{name}: {} is not UTF-8", path::name_of_bytes(line)))
+            })?;
+            Ok(path::text(&folder.join(path)).into_owned())
+        }
     };
-    Ok(lines.map(beside).collect())
-}
-
-/// The path that a name or a `file:` URL is of.
-fn local(name: &str) -> Result<PathBuf> {
-    let Some(rest) = name.strip_prefix("file://") else { return Ok(PathBuf::from(name)) };
-    let path = rest.strip_prefix("localhost").unwrap_or(rest);
-    if !path.starts_with('/') {
-        return Err(Error::usage(format!("'{name}' names a file of another machine"))
-            .advise("write file:///PATH, or the path alone"));
-    }
-    let path = percent_encoding::percent_decode_str(path).decode_utf8();
-    let path = path.map_err(|_| Error::usage(format!("'{name}' is no name of a file in UTF-8")))?;
-    Ok(PathBuf::from(path.into_owned()))
+    lines.map(beside).collect()
 }
 
 /// The files of a path, a pattern or a folder.
 fn found(source: &str, unpack: &Unpack<'_>, notes: &mut Vec<String>) -> Result<Vec<Place>> {
     if is_over_network(source) {
         if let Some((outer, inner)) = within(source) {
+            if Address::of(source).is_some_and(|address| address.stray.is_some()) {
+                return Err(Error::usage(format!(
+                    "{}: a query stands behind the '!', and belongs before it",
+                    shown(outer)
+                ))
+                .advise("write 'https://HOST/ARCHIVE?QUERY!MEMBER'"));
+            }
             return in_archives(outer, inner, unpack, notes);
         }
         return over_network(source, notes, unpack.flag);
@@ -587,7 +606,7 @@ fn found(source: &str, unpack: &Unpack<'_>, notes: &mut Vec<String>) -> Result<V
             "'{shown}' is no file: sources are files, folders or patterns, and the target comes last"
         )));
     }
-    let path = local(source)?;
+    let path = path::of(source)?;
     match fs::metadata(&path) {
         Ok(meta) if meta.is_dir() => {
             without_rejects(in_folder(&path, false, notes)?, source, notes)
@@ -599,7 +618,7 @@ fn found(source: &str, unpack: &Unpack<'_>, notes: &mut Vec<String>) -> Result<V
         }
         Err(error)
             if !is_url
-                && source.contains(['*', '?', '['])
+                && Pattern::is_one(source)
                 && error.kind() == std::io::ErrorKind::NotFound =>
         {
             let folder = source.strip_suffix("/**").map(Path::new).filter(|folder| folder.is_dir());
@@ -609,7 +628,10 @@ fn found(source: &str, unpack: &Unpack<'_>, notes: &mut Vec<String>) -> Result<V
             };
             without_rejects(places, source, notes)
         }
-        Err(error) => Err(cannot_open(source, &error)),
+        Err(error) => {
+            path::expect_expanded(source)?;
+            Err(cannot_open(source, &error))
+        }
     }
 }
 
@@ -621,7 +643,7 @@ fn within(source: &str) -> Option<(&str, &str)> {
         let ending = ending(Path::new(name));
         ARCHIVES.contains(&ending.as_str())
             || BOOKS.contains(&ending.as_str())
-            || local(outer).is_ok_and(|path| path.is_file())
+            || path::of(outer).is_ok_and(|path| path.is_file())
     };
     let mut parts = source.rmatch_indices('!').map(|(at, _)| (&source[..at], &source[at + 1..]));
     parts.find(|(outer, inner)| !inner.is_empty() && is_archive(outer))
@@ -643,6 +665,15 @@ fn in_archives(
             continue;
         }
         let Some(kind) = archive_of(&place, unpack)? else {
+            if let Place::Member(member) = &place
+                && archive::Kind::of(&place, unpack.flag).is_ok_and(|kind| kind.is_some())
+            {
+                return Err(Error::source(format!(
+                    "{name} is an archive within an archive, which is not looked into"
+                ))
+                .about(&name)
+                .advise(format!("unpack {}, and name the one in it", member.archive.name())));
+            }
             return Err(Error::source(format!(
                 "{name} is no archive and no workbook, so there is no '{pattern}' in it"
             ))
@@ -659,9 +690,93 @@ fn in_archives(
 
 /// Whether a source is a file of a web server or an object of a store.
 fn is_over_network(source: &str) -> bool {
-    const SCHEMES: [&str; 5] = ["http", "https", "s3", "gs", "az"];
-    let scheme = source.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
-    scheme.is_some_and(|scheme| SCHEMES.contains(&scheme.as_str()))
+    is_of(source, &["http", "https", "s3", "gs", "az"])
+}
+
+/// Whether a source is a file of a web server.
+fn is_web(source: &str) -> bool {
+    is_of(source, &["http", "https"])
+}
+
+fn is_of(source: &str, schemes: &[&str]) -> bool {
+    let scheme = source.split_once("://").map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| schemes.iter().any(|of| scheme.eq_ignore_ascii_case(of)))
+}
+
+/// A web address, as it was typed.
+struct Address<'a> {
+    /// Up to its query.
+    base: &'a str,
+    query: Option<&'a str>,
+    /// What stands behind `!`, up to what is meant for a query.
+    inner: Option<&'a str>,
+    /// What is meant for a query there, where none belongs.
+    stray: Option<&'a str>,
+}
+
+impl<'a> Address<'a> {
+    fn of(source: &'a str) -> Option<Self> {
+        if !is_web(source) {
+            return None;
+        }
+        let (outer, inner) =
+            within(source).map_or((source, None), |(outer, inner)| (outer, Some(inner)));
+        let (base, query) = split_query(outer.split('#').next().unwrap_or(outer), |_, _| true);
+        let (inner, stray) = match inner {
+            Some(inner) => {
+                let (inner, stray) = split_query(inner, is_meant_for_a_query);
+                (Some(inner), stray)
+            }
+            None => (None, None),
+        };
+        Some(Self { base, query, inner, stray })
+    }
+}
+
+/// A text up to the first `?` that begins a query, and that query.
+fn split_query(text: &str, is_one: impl Fn(&str, &str) -> bool) -> (&str, Option<&str>) {
+    let mut parts = text.match_indices('?').map(|(at, _)| (&text[..at], &text[at + 1..]));
+    match parts.find(|(before, query)| is_one(before, query)) {
+        Some((before, query)) => (before, Some(query)),
+        None => (text, None),
+    }
+}
+
+/// Whether what stands behind a `?` in a member's name, where that stands for any character, is meant for a query: behind the ending of a
+/// file's name, or as `NAME=...`.
+fn is_meant_for_a_query(before: &str, behind: &str) -> bool {
+    let is_name = |name: &str| {
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b))
+    };
+    FORMATS.contains(&ending(Path::new(before)).as_str())
+        || behind.split_once('=').is_some_and(|(name, _)| is_name(name))
+}
+
+/// The query of a web address, which may hold a secret: behind its `?`, and before the `!` of a member or a sheet. What is written behind
+/// a member and meant for a query is one as well.
+pub fn query_of(source: &str) -> Option<&str> {
+    let Address { query, stray, .. } = Address::of(source)?;
+    query.or(stray)
+}
+
+/// A source as it was typed, but for what may be a secret in a web address: for its queries, and for name and password, stand dots.
+pub fn shown(source: &str) -> String {
+    let Some(Address { base, query, inner, stray }) = Address::of(source) else {
+        return source.to_owned();
+    };
+    let (_, rest) = source.split_once("://").unwrap_or_default();
+    let (host, behind) = rest.split_at(rest.find(['/', '?', '#', '!']).unwrap_or(rest.len()));
+    // Of a password with a slash no end can be told.
+    if behind.contains('@') && host.contains(['@', ':']) {
+        return without_secrets(source);
+    }
+    let base = match host.rsplit_once('@') {
+        Some((login, _)) => base.replacen(&format!("//{login}@"), "//...@", 1),
+        None => base.to_owned(),
+    };
+    let dots = |query: Option<&str>| if query.is_some() { "?..." } else { "" };
+    let inner = inner.map_or_else(String::new, |inner| format!("!{inner}"));
+    format!("{base}{}{inner}{}", dots(query), dots(stray))
 }
 
 /// A URL up to its query.
@@ -673,7 +788,7 @@ fn without_query(url: &str) -> &str {
 #[cfg(feature = "cloud")]
 fn over_network(source: &str, notes: &mut Vec<String>, stop: &Stop) -> Result<Vec<Place>> {
     use inrush_store::remote::{self, Remote};
-    if remote::is_web(source) {
+    if is_web(source) {
         let web = Remote::web(source)?;
         let looked = web.look(stop);
         let web = Stored::new(web);
@@ -681,6 +796,10 @@ fn over_network(source: &str, notes: &mut Vec<String>, stop: &Stop) -> Result<Ve
         return Ok(vec![Place::Stored(web)]);
     }
     let found = remote::Found::of(source, stop)?;
+    if !found.left_out.is_empty() {
+        let names = some_of(&found.left_out);
+        notes.push(format!("left out, for the name {}: {names}", remote::ODD));
+    }
     let mut places: Vec<Place> =
         found.objects.into_iter().map(|object| Place::Stored(Stored::new(object))).collect();
     if let Some(folder) = found.folder {
@@ -717,7 +836,7 @@ fn over_network(source: &str, _: &mut Vec<String>, _: &Stop) -> Result<Vec<Place
 fn in_folder(folder: &Path, deep: bool, notes: &mut Vec<String>) -> Result<Vec<Place>> {
     let depth = if deep { usize::MAX } else { 1 };
     let (mut places, mut others) = (Vec::new(), Vec::new());
-    for path in walk(folder, depth)? {
+    for path in walk(folder, depth, false)? {
         let head = || {
             let mut head = Vec::new();
             let read =
@@ -726,14 +845,14 @@ fn in_folder(folder: &Path, deep: bool, notes: &mut Vec<String>) -> Result<Vec<P
         };
         match is_read(&path, head) || ARCHIVES.contains(&ending(&path).as_str()) {
             true => places.push(Place::File(path)),
-            false => others.push(path.display().to_string()),
+            false => others.push(path::text(&path).into_owned()),
         }
     }
     if !others.is_empty() {
         notes.push(left_out(&others));
     }
     if places.is_empty() {
-        let shown = folder.display();
+        let shown = path::text(folder);
         let error = Error::source(format!("no file in {shown} is of a format that can be read"));
         return Err(match deep {
             true => error,
@@ -793,11 +912,11 @@ fn some_of(names: &[String]) -> String {
 /// Names that a note shows.
 const SHOWN_MAX: usize = 3;
 
-/// Plain files below a folder, hidden ones left out, in the order of their names. A link to a folder is followed, but not to one that
-/// it is itself in.
-fn walk(folder: &Path, depth: usize) -> Result<Vec<PathBuf>> {
+/// Plain files below a folder, hidden ones only if that is said, in the order of their names. A link to a folder is followed, but not to
+/// one that it is itself in.
+fn walk(folder: &Path, depth: usize, with_hidden: bool) -> Result<Vec<PathBuf>> {
     let is_shown = |entry: &walkdir::DirEntry| {
-        entry.depth() == 0 || !entry.file_name().to_string_lossy().starts_with('.')
+        with_hidden || entry.depth() == 0 || !entry.file_name().as_encoded_bytes().starts_with(b".")
     };
     let walk = walkdir::WalkDir::new(folder).min_depth(1).max_depth(depth).follow_links(true);
     let mut files = Vec::new();
@@ -807,7 +926,7 @@ fn walk(folder: &Path, depth: usize) -> Result<Vec<PathBuf>> {
             Ok(_) => {}
             Err(error) if error.loop_ancestor().is_some() => {}
             Err(error) => {
-                let path = error.path().unwrap_or(folder).display().to_string();
+                let path = path::text(error.path().unwrap_or(folder)).into_owned();
                 let io = error.into_io_error().unwrap_or_else(|| std::io::ErrorKind::Other.into());
                 return Err(cannot_open(&path, &io));
             }
@@ -837,48 +956,76 @@ fn is_text(head: &[u8]) -> bool {
     !head.is_empty() && !head.contains(&0)
 }
 
+/// The files that a pattern fits, in the order of their names.
 fn matches(pattern: &str) -> Result<Vec<Place>> {
-    let wrong = |error: &glob::PatternError| {
-        Error::usage(format!("'{pattern}' is no pattern: {}", error.msg))
-    };
-    let mut places = Vec::new();
-    match pattern.contains("**") {
-        // As glob walks there a link into the folder it is in is followed for ever.
-        true => {
-            let wanted = glob::Pattern::new(pattern).map_err(|error| wrong(&error))?;
-            let options = glob::MatchOptions {
-                case_sensitive: true,
-                require_literal_separator: true,
-                require_literal_leading_dot: false,
-            };
-            let plain = Path::new(pattern)
-                .components()
-                .take_while(|part| !part.as_os_str().to_string_lossy().contains(['*', '?', '[']));
-            let base: PathBuf = plain.collect();
-            let here = base.as_os_str().is_empty();
-            let top = if here { Path::new(".") } else { base.as_path() };
-            for path in walk(top, usize::MAX)? {
-                let path = if here { path.strip_prefix(".").unwrap_or(&path) } else { &path };
-                if wanted.matches_path_with(path, options) {
-                    places.push(Place::File(path.to_owned()));
-                }
-            }
-        }
-        false => {
-            for path in glob::glob(pattern).map_err(|error| wrong(&error))? {
-                let path = path.map_err(|error| {
-                    cannot_open(&error.path().display().to_string(), error.error())
-                })?;
-                if path.is_file() {
-                    places.push(Place::File(path));
-                }
-            }
-        }
-    }
-    if places.is_empty() {
+    // What is wrong with it is said whatever there is.
+    Pattern::new(pattern)?;
+    let parts = Path::new(pattern).components();
+    let parts: Vec<_> = parts.map(|part| part.as_os_str().to_string_lossy()).collect();
+    let parts: Vec<&str> = parts.iter().map(AsRef::as_ref).collect();
+    let mut files = Vec::new();
+    fitting(Path::new(""), &parts, &mut files)?;
+    if files.is_empty() {
+        path::expect_expanded(pattern)?;
         return Err(Error::source(format!("'{pattern}' matches no file")));
     }
-    Ok(places)
+    Ok(files.into_iter().map(Place::File).collect())
+}
+
+/// The files below a folder that a pattern's parts fit, one for each folder on the way. A part that is no pattern is not looked for in its
+/// folder, which need not be readable. Names that are not UTF-8 fit as if they had another character there.
+fn fitting(folder: &Path, parts: &[&str], files: &mut Vec<PathBuf>) -> Result<()> {
+    let (part, rest) = match parts.split_first() {
+        Some((part, rest)) if !Pattern::is_one(part) => {
+            return fitting(&folder.join(part), rest, files);
+        }
+        Some(split) => split,
+        None => {
+            let is_file = look_at(folder)?.is_some_and(|found| found.is_file());
+            files.extend(is_file.then(|| folder.to_owned()));
+            return Ok(());
+        }
+    };
+    let is_here = folder.as_os_str().is_empty();
+    let top = if is_here { Path::new(".") } else { folder };
+    if !look_at(top)?.is_some_and(|found| found.is_dir()) {
+        return Ok(());
+    }
+    if *part == "**" {
+        let pattern = parts.join("/");
+        let wanted = Pattern::new(&pattern)?;
+        for path in walk(top, usize::MAX, Pattern::names_hidden(&pattern))? {
+            let inside = path.strip_prefix(top).unwrap_or(&path);
+            if wanted.fits(&inside.to_string_lossy()) {
+                files.push(folder.join(inside));
+            }
+        }
+        return Ok(());
+    }
+    let wanted = Pattern::new(part)?;
+    let fail = |error: io::Error| cannot_open(&path::text(folder), &error);
+    let mut names = Vec::new();
+    for entry in fs::read_dir(top).map_err(fail)? {
+        let name = entry.map_err(fail)?.file_name();
+        if wanted.fits(&name.to_string_lossy()) {
+            names.push(name);
+        }
+    }
+    names.sort();
+    names.iter().try_for_each(|name| fitting(&folder.join(name), rest, files))
+}
+
+/// What is at a path; `None` where nothing is. What can't be looked at is not left out without a word.
+fn look_at(path: &Path) -> Result<Option<fs::Metadata>> {
+    match fs::metadata(path) {
+        Ok(found) => Ok(Some(found)),
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(cannot_open(&path::text(path), &error)),
+    }
 }
 
 pub(crate) fn cannot_open(name: &str, error: &std::io::Error) -> Error {
@@ -935,6 +1082,40 @@ mod tests {
         assert!(notes[3].contains("soft.csv is the same file as "), "{notes:?}");
         let twice = ["-".to_owned(), "-".to_owned()];
         assert!(expand(&twice, None, &AtomicBool::new(false)).is_err());
+    }
+
+    #[test]
+    fn a_query_of_a_web_address_is_found_and_not_shown() {
+        for (source, query, shown) in [
+            ("https://h/a.csv", None, "https://h/a.csv"),
+            ("https://h/a.csv?tok=S", Some("tok=S"), "https://h/a.csv?..."),
+            ("HTTPS://u:S@h/a.csv?S", Some("S"), "HTTPS://...@h/a.csv?..."),
+            ("https://h/z.zip?tok=S!2024/?.csv", Some("tok=S"), "https://h/z.zip?...!2024/?.csv"),
+            ("https://h/z.zip!2024/?.csv", None, "https://h/z.zip!2024/?.csv"),
+            ("https://h/z.zip!year=?/a-?.csv", None, "https://h/z.zip!year=?/a-?.csv"),
+            ("https://h/z.zip!*.csv?S", Some("S"), "https://h/z.zip!*.csv?..."),
+            ("https://h/z.zip!*?tok=S", Some("tok=S"), "https://h/z.zip!*?..."),
+            ("https://h/b.xlsx!What?", None, "https://h/b.xlsx!What?"),
+            ("https://h/z.zip?S!*.csv?S", Some("S"), "https://h/z.zip?...!*.csv?..."),
+            ("https://h/a.csv#S?S", None, "https://h/a.csv"),
+            ("https://u:S/S@h/a.csv", None, "https:..."),
+            ("https://u:S?S@h/a.csv", Some("S@h/a.csv"), "https:..."),
+            ("s3://b/a?.csv", None, "s3://b/a?.csv"),
+            ("a?b.csv", None, "a?b.csv"),
+        ] {
+            assert_eq!(query_of(source), query, "{source}");
+            assert_eq!(super::shown(source), shown);
+        }
+    }
+
+    #[test]
+    fn what_a_number_of_the_system_names_is_called_as_standard_input() {
+        for path in ["/dev/fd/63", "/proc/self/fd/3", "/proc/12/fd/3", "/dev/stdin"] {
+            assert_eq!(file(path).stem(), "stdin");
+            assert_eq!(file(path).beside("rejects.csv"), Some(PathBuf::from("stdin.rejects.csv")));
+        }
+        assert_eq!(file("/home/fd/63.csv").stem(), "63");
+        assert_eq!(file("/dev/shm/a.csv").stem(), "a");
     }
 
     #[test]

@@ -121,7 +121,7 @@ impl Source {
     /// The first record of an input, where it is longer than what was looked at.
     fn first_record(&self, file: usize, cutter: &Cutter) -> Result<Vec<u8>> {
         let meter = Meter::default();
-        let mut reader = self.open_body(file, &meter)?;
+        let mut reader = self.open_body(file, &meter, &self.abandoned)?;
         let mut text = Vec::new();
         loop {
             let more = text.len().max(2 * HEAD_BYTES) as u64;

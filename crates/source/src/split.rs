@@ -310,7 +310,9 @@ impl Source {
             }
             Writing::Columns { flatten } => {
                 for (input, part) in inputs.iter_mut().zip(&split.parts) {
-                    tables.push(columns::Table::of_part(input, *flatten, part.groups)?);
+                    let mut table = columns::Table::of_part(input, *flatten, part.groups)?;
+                    table.take_days(&part.order, &fields);
+                    tables.push(table);
                 }
                 Grammar::Columns
             }
@@ -339,6 +341,7 @@ impl Source {
             nulls: read.nulls_of(names.iter().copied()),
             read: read.clone(),
             header: split.header,
+            bytes: Vec::new(),
             flatten: matches!(split.writing, Writing::Columns { flatten: true }),
             orders: split.parts.iter().map(|part| part.order.clone()).collect(),
             widths: split.parts.iter().map(|part| part.width).collect(),
@@ -365,7 +368,7 @@ fn compression(path: &Path) -> Result<Option<crate::Compression>> {
     let mut magic = Vec::new();
     File::open(path)
         .and_then(|file| file.take(8).read_to_end(&mut magic))
-        .map_err(|error| cannot_open(&path.display().to_string(), &error))?;
+        .map_err(|error| cannot_open(&inrush_core::path::text(path), &error))?;
     Ok(crate::Compression::detect(&magic))
 }
 

@@ -43,7 +43,8 @@ fn feed_input(
     let cutter = source.grammar.cutter(file, !first);
     let mut counter = source.counter();
     let mut records = input.records_before + from.records;
-    let mut reader = ChunkReader::cutting(source.open_at(file, byte, meter)?, cutter);
+    let mut reader =
+        ChunkReader::cutting(source.open_at(file, byte, meter, feeder.halt())?, cutter);
     loop {
         let Some(mut slot) = spare.take().or_else(|| feeder.take()) else { return Ok(false) };
         let bytes = &mut slot.chunk.bytes;

@@ -17,6 +17,7 @@ use super::{Answered, eprint_text, print, stop_on_signals};
 use crate::args::BenchArgs;
 use crate::config::{OF_LIBRARY, libraries};
 use crate::render::{self, BenchProgress, ProgressMode, count, counted};
+use crate::settings;
 
 /// Runs suites, one after the other; how many cells could not be measured although they should have been.
 pub(crate) fn run(args: &BenchArgs) -> Result<u64> {
@@ -106,6 +107,8 @@ fn request(args: &BenchArgs, suite: &str) -> Result<BenchRequest> {
             _ => Err(usage(format!("--set {text}: takes AXIS=VALUE[,VALUE]"))),
         })
         .collect::<std::result::Result<_, _>>()?;
+    let budget = args.budget.as_deref();
+    let budget = budget.map(|text| settings::time(text, "--budget")).transpose()?;
     let blocks = args
         .blocks
         .as_deref()
@@ -126,7 +129,7 @@ fn request(args: &BenchArgs, suite: &str) -> Result<BenchRequest> {
         seed: args.seed,
         only: args.only.clone(),
         blocks,
-        budget_s: args.budget,
+        budget_s: budget.map(|budget| budget.as_secs()),
         axes,
         libraries: libraries(args.duckdb_lib.as_ref()),
         command: std::env::args().skip(1).collect(),
@@ -153,7 +156,7 @@ fn shown((path, stopped): (PathBuf, Stopped), args: &BenchArgs) -> Result<u64> {
             object["error"] = render::failure_object(error, false);
         }
         print(&format!("{object}\n"))?;
-    } else {
+    } else if !args.shown.quiet {
         print(&told(&path, stopped, &samples, &findings, &failed))?;
     }
     match interrupted {

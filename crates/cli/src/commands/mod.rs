@@ -77,7 +77,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<u64> {
     Ok(if was_finished { 0 } else { report.rows_rejected })
 }
 
-/// The command that goes on with a load, without what of its target is secret.
+/// The command that goes on with a load, without what of its places is secret.
 pub(crate) fn again(arguments: &[String], target: Option<&str>) -> String {
     let mut words = retyped(arguments, target);
     if !arguments.iter().any(|word| word == "--resume") {
@@ -86,7 +86,7 @@ pub(crate) fn again(arguments: &[String], target: Option<&str>) -> String {
     words.join(" ")
 }
 
-/// The command's words, quoted for a shell, without what of the target is secret.
+/// The command's words, quoted for a shell, without what of its places is secret.
 fn retyped(arguments: &[String], target: Option<&str>) -> Vec<String> {
     let mut words = vec!["inrush".to_owned()];
     for word in arguments {
@@ -94,7 +94,7 @@ fn retyped(arguments: &[String], target: Option<&str>) -> Vec<String> {
         let is_url = target == Some(word.as_str()) && word.contains("://");
         words.push(match inrush::target::find(word) {
             Ok((_, location)) if is_url => shell_word(&location.shown),
-            _ => shell_word(word),
+            _ => shell_word(&inrush::source::shown(word)),
         });
     }
     words
@@ -219,7 +219,7 @@ pub(crate) fn print(text: &str) -> Result<()> {
 
 /// The same with an error that can say what was done before.
 fn print_all(text: &str) -> inrush::Result<()> {
-    match io::stdout().lock().write_all(text.as_bytes()) {
+    match io::stdout().lock().write_all(render::legible(text).as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             let why = error.to_string();
             let why = why.split(" (os error").next().unwrap_or_default();
@@ -251,5 +251,5 @@ pub(crate) fn print_failure(text: &str, target: Option<&str>) {
 
 fn eprint_text(text: &str) {
     // Nobody is left to tell when standard error is closed.
-    let _ = io::stderr().lock().write_all(text.as_bytes());
+    let _ = io::stderr().lock().write_all(render::legible(text).as_bytes());
 }

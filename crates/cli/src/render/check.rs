@@ -59,8 +59,8 @@ pub(crate) fn check(check: &Check) -> String {
     }
     for path in &check.rejects {
         let sidecar = inrush::pipe::reject::sidecar_path(path);
-        let _ = writeln!(out, "bad rows are in {}", path.display());
-        let _ = writeln!(out, "  reasons in {}", sidecar.display());
+        let _ = writeln!(out, "bad rows are in {}", inrush::path::text(path));
+        let _ = writeln!(out, "  reasons in {}", inrush::path::text(&sidecar));
     }
     for warning in &check.warnings {
         let _ = writeln!(out, "note: {warning}");

@@ -14,6 +14,7 @@ mod report;
 #[cfg(feature = "bench")]
 mod tune;
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
@@ -52,11 +53,10 @@ pub(crate) fn error(error: &anyhow::Error, has_target: bool, again: &str) {
                     text.push_str("committed: only the report is lost\n");
                 }
                 Some(Aftermath::Committed { rows }) => {
+                    let stay = if rows == 1 { "stays" } else { "stay" };
                     let (rows, were) = (counted(rows, "row"), were(rows));
-                    let _ = writeln!(
-                        text,
-                        "{rows} of earlier transactions {were} committed and stay in the table"
-                    );
+                    let _ =
+                        writeln!(text, "{rows} {were} committed before, and {stay} in the table");
                 }
                 Some(Aftermath::Resumable { rows }) => {
                     let (rows, were) = (counted(rows, "row"), were(rows));
@@ -89,7 +89,27 @@ pub(crate) fn error(error: &anyhow::Error, has_target: bool, again: &str) {
         }
     }
     // Nobody is left to tell when standard error is closed.
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    let _ = std::io::stderr().lock().write_all(legible(&text).as_bytes());
+}
+
+/// A text in which control characters are written out: names of columns and the like are whatever a file or a table has, and a terminal
+/// would do what they say. Written out as JSON and TOML have them, so that what programs read stays what it is.
+pub(crate) fn legible(text: &str) -> Cow<'_, str> {
+    let is_unseen = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !text.contains(is_unseen) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match is_unseen(c) {
+            // None is above U+009F.
+            true => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            false => out.push(c),
+        }
+    }
+    Cow::Owned(out)
 }
 
 /// A number with its thousands apart: 26,115.

@@ -62,19 +62,58 @@ struct Clock {
     line: Instant,
     /// Whether rows arrive in this phase.
     has_rows: bool,
+    /// What came too soon after the last line to have one, but is the last word of its phase if nothing follows.
+    unsaid: Option<inrush::pipe::Progress>,
 }
 
 impl Progress {
     /// Shows it in this way; `stop` ends the load once it is set, and `quiet` keeps to what was asked for.
     pub fn new(mode: ProgressMode, stop: Arc<AtomicBool>, quiet: bool) -> Self {
         let now = Instant::now();
-        let clock = Mutex::new(Clock { phase: now, line: now, has_rows: true });
+        let clock = Mutex::new(Clock { phase: now, line: now, has_rows: true, unsaid: None });
         Self { mode, stop, quiet, bar: Bar::new(), clock }
     }
 
-    /// Takes the bar off the screen.
+    /// Says the last of it, and takes the bar off the screen.
     pub fn finish(&self) {
+        self.say_unsaid();
         self.bar.finish();
+    }
+
+    fn say_unsaid(&self) {
+        let unsaid = self.clock.lock().unwrap_or_else(PoisonError::into_inner).unsaid.take();
+        if let Some(progress) = unsaid {
+            self.say(&progress);
+        }
+    }
+
+    /// A line of what is done so far.
+    fn say(&self, progress: &inrush::pipe::Progress) {
+        let seconds = progress.elapsed.as_secs_f64().max(1e-9);
+        let rate = progress.rows_loaded as f64 / seconds;
+        let left = progress.bytes_total.filter(|_| progress.bytes_stored > 0).map(|total| {
+            total.saturating_sub(progress.bytes_stored) as f64 * seconds
+                / progress.bytes_stored as f64
+        });
+        if self.mode == ProgressMode::Json {
+            let line = serde_json::json!({
+                "rows": progress.rows_loaded,
+                "rejected": progress.rows_rejected,
+                "bytes": progress.bytes_stored,
+                "bytes_total": progress.bytes_total,
+                "seconds": progress.elapsed.as_secs_f64(),
+                "seconds_left": left,
+            });
+            self.line(&line.to_string());
+        } else {
+            let left = left.map(|left| format!(", {left:.0} s left")).unwrap_or_default();
+            self.line(&format!(
+                "{}, {}, {} rows/s{left}",
+                counted(progress.rows_loaded, "row"),
+                bytes(progress.bytes_stored),
+                count(rate as u64)
+            ));
+        }
     }
 
     fn line(&self, text: &str) {
@@ -109,11 +148,12 @@ fn done(progress: &inrush::pipe::Progress, has_rows: bool, began: Instant) -> St
 }
 
 impl Observer for Progress {
-    fn stop(&self) -> &AtomicBool {
-        &self.stop
+    fn stop(&self) -> Option<&AtomicBool> {
+        Some(&self.stop)
     }
 
     fn phase(&self, phase: &Phase) {
+        self.say_unsaid();
         match self.mode {
             ProgressMode::Bar => {
                 let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
@@ -135,7 +175,6 @@ impl Observer for Progress {
     }
 
     fn progress(&self, progress: &inrush::pipe::Progress) {
-        let seconds = progress.elapsed.as_secs_f64().max(1e-9);
         match self.mode {
             ProgressMode::None => {}
             ProgressMode::Bar => {
@@ -155,35 +194,13 @@ impl Observer for Progress {
             ProgressMode::Plain | ProgressMode::Json => {
                 let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
                 if clock.line.elapsed() < self.mode.every() {
+                    clock.unsaid = Some(*progress);
                     return;
                 }
                 clock.line = Instant::now();
+                clock.unsaid = None;
                 drop(clock);
-                let rate = progress.rows_loaded as f64 / seconds;
-                let left =
-                    progress.bytes_total.filter(|_| progress.bytes_stored > 0).map(|total| {
-                        total.saturating_sub(progress.bytes_stored) as f64 * seconds
-                            / progress.bytes_stored as f64
-                    });
-                if self.mode == ProgressMode::Json {
-                    let line = serde_json::json!({
-                        "rows": progress.rows_loaded,
-                        "rejected": progress.rows_rejected,
-                        "bytes": progress.bytes_stored,
-                        "bytes_total": progress.bytes_total,
-                        "seconds": progress.elapsed.as_secs_f64(),
-                        "seconds_left": left,
-                    });
-                    self.line(&line.to_string());
-                } else {
-                    let left = left.map(|left| format!(", {left:.0} s left")).unwrap_or_default();
-                    self.line(&format!(
-                        "{}, {}, {} rows/s{left}",
-                        counted(progress.rows_loaded, "row"),
-                        bytes(progress.bytes_stored),
-                        count(rate as u64)
-                    ));
-                }
+                self.say(progress);
             }
         }
     }

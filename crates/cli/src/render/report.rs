@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use inrush::Report;
+use inrush::path::text;
 use inrush::plan::{Action, Durability, OnConflict, Verify};
 use inrush::wording::bytes;
 
@@ -48,7 +49,7 @@ pub(crate) fn report(report: &Report, verbose: bool) -> String {
     }
     if report.rows_rejected > 0 {
         let files: Vec<String> =
-            report.rejects.iter().map(|path| path.display().to_string()).collect();
+            report.rejects.iter().map(|path| text(path).into_owned()).collect();
         let _ = writeln!(
             out,
             "{} rejected to {}",
@@ -56,11 +57,8 @@ pub(crate) fn report(report: &Report, verbose: bool) -> String {
             files.join(", ")
         );
         for path in &report.rejects {
-            let _ = writeln!(
-                out,
-                "  reasons in {}",
-                inrush::pipe::reject::sidecar_path(path).display()
-            );
+            let _ =
+                writeln!(out, "  reasons in {}", text(&inrush::pipe::reject::sidecar_path(path)));
         }
     }
     if report.rows_skipped > 0 {

@@ -116,6 +116,10 @@ fn an_archive_is_its_members_and_names_the_table_unless_one_is_meant() {
         assert_eq!(named("*.csv"), ("top".to_owned(), rows![[3]]), "{name}");
         assert_eq!(named("a/__two.csv.gz"), ("__two".to_owned(), rows![[2]]), "{name}");
         assert_eq!(named("a/*").1, rows![[1], [2]], "{name}");
+        // A pattern takes what is hidden where it names the dot, as with files.
+        let hidden =
+            fixture.report(&[&format!("{name}!a/.*.csv"), "h.db", "--if-exists", "replace"]);
+        assert_eq!(hidden["rows_loaded"], 1, "{name}");
         let run = fixture.refuses(&[&format!("{name}!b/*.csv"), "t.db", "--if-exists", "replace"]);
         run.says(&[&format!("no member of {name} is named 'b/*.csv'"), "a/one.csv", "**/*.csv"]);
     }

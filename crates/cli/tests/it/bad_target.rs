@@ -28,6 +28,35 @@ fn a_target_that_is_a_directory() {
     assert!(fs::read_dir(fixture.path("data.db")).unwrap().next().is_none());
 }
 
+/// Opening a pipe waits for its writer, and a device may have no end.
+#[test]
+fn pipes_and_devices_are_no_databases() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id\n1\n");
+    for pipe in ["pipe.db", "pipe.duckdb"] {
+        assert!(Command::new("mkfifo").arg(fixture.path(pipe)).status().unwrap().success());
+    }
+    let mut targets = vec!["pipe.db", "sqlite:/dev/zero", "sqlite:/dev/null"];
+    if crate::duckdb::library().is_some() {
+        targets.extend(["pipe.duckdb", "duckdb:/dev/zero"]);
+    }
+    for target in targets {
+        for args in [
+            &["load", "in.csv", target][..],
+            &["plan", "in.csv", target],
+            &["check", "in.csv", target],
+            &["doctor", target],
+            #[cfg(feature = "bench")]
+            &["tune", "in.csv", target],
+        ] {
+            fixture
+                .inrush(args)
+                .exits(1)
+                .says(&["is not a file, but a pipe, a socket or a device"]);
+        }
+    }
+}
+
 #[test]
 fn a_target_that_is_no_database() {
     let fixture = Fixture::new();

@@ -74,6 +74,12 @@ fn a_plan_says_what_load_would_do_and_touches_nothing() {
     let json = plan(&["in.csv", "new.db", "--json"]).json();
     assert_eq!(json["strategy"], "sqlite/pages");
     assert_eq!(json["columns"][1], json!({"name": "name", "type": "text"}));
+    // No control character reaches a terminal, and to programs names are what they are.
+    fixture.write("odd.csv", "id,a\u{85}b\u{7f}\n1,x\n");
+    let odd = plan(&["odd.csv", "new.db", "--json"]);
+    assert!(!odd.stdout.contains(['\u{85}', '\u{7f}']), "{}", odd.stdout);
+    assert_eq!(odd.json()["columns"][1]["name"], "a\u{85}b\u{7f}");
+    plan(&["odd.csv", "new.db"]).prints(&["a\\u0085b\\u007f"]);
     // What load would refuse, plan refuses.
     fixture.sql("t.db", "INSERT INTO t VALUES (1, 'x')");
     fixture.leaves_all(|| {
@@ -98,6 +104,11 @@ fn progress_is_for_standard_error_and_can_be_read_by_programs() {
             serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"));
         assert!(line.get("phase").is_some() || line.get("rows").is_some(), "{line}");
     }
+    // However fast it is, the last line of rows is the whole.
+    let last = run.stderr.lines().rfind(|line| line.contains("\"rows\"")).unwrap();
+    let last: Json = serde_json::from_str(last).unwrap();
+    assert_eq!(last["rows"], 200_000);
+    assert!(last["bytes"].as_u64() >= Some(rows.len() as u64), "{last}");
     let load = |options: &[&str]| {
         fixture.load(&[&["in.csv", "t.db", "--if-exists", "replace"], options].concat()).exits(0)
     };
@@ -106,7 +117,7 @@ fn progress_is_for_standard_error_and_can_be_read_by_programs() {
     assert_eq!(load(&["--progress", "none"]).stderr, "");
     let quiet = load(&["--quiet"]);
     assert_eq!((quiet.stdout.as_str(), quiet.stderr.as_str()), ("", ""));
-    load(&["--progress", "plain"]).says(&["loading", "committing"]);
+    load(&["--progress", "plain"]).says(&["loading", "200,000 rows", "committing"]);
     load(&["--verbose"]).says(&["strategy  sqlite/pages"]).prints(&["busy", "synchronous = full"]);
 }
 
@@ -228,6 +239,62 @@ fn words_of_other_tools_are_told_in_ours() {
     fixture.misused(&["in.csv", "t.db"]).says(&["say inrush load"]);
     fixture.misused(&["load", "in.csv", "out.csv"]).says(&["say csv:out.csv"]);
     fixture.misused(&["load", "in.csv", "out.json"]).says(&["say jsonl:out.jsonl"]);
+}
+
+#[test]
+fn what_is_no_option_is_never_said_to_be_a_file() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id,name\n1,a\n");
+    for (words, says) in [
+        (&["--max-rejets", "3"][..], "a similar argument exists: '--max-rejects'"),
+        (&["--laness", "-1"], "a similar argument exists: '--lanes'"),
+        (&["--xyzzy"], "unexpected argument '--xyzzy'"),
+        (&["-1"], "unexpected argument '-1'"),
+        (&["--max-rejects", "-1"], "invalid value '-1' for '--max-rejects"),
+        (&["--lanes", "-1"], "invalid value '-1' for '--lanes"),
+        (&["--skip-lines", "-1"], "invalid value '-1' for '--skip-lines"),
+        (&["--chunk-size", "-1"], "--chunk-size -1: takes a size"),
+    ] {
+        for json in [&[][..], &["--json"]] {
+            let run = fixture.misused(&[&["load", "in.csv", "t.db"], json, words].concat());
+            let run = run.says(&[says]);
+            assert!(!run.stderr.contains("as a value") && !run.stdout.contains("as a value"));
+        }
+    }
+    for command in ["check", "doctor", "strategies", "job", "tune"] {
+        let run = fixture.misused(&[command, "--xyzzy"]);
+        assert!(!run.stderr.contains("as a value"), "{}", run.stderr);
+    }
+    fixture.misused(&["laod"]).says(&["similar subcommand exists: 'load'"]);
+    fixture.misused(&["help", "laod"]).says(&["similar subcommand exists: 'load'"]);
+    fixture.misused(&["help", "xyzzy"]).says(&["'xyzzy'"]);
+}
+
+#[test]
+fn the_name_of_a_strategy_is_checked_before_a_server_is_asked() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id,name\n1,a\n");
+    for target in inrush::target::ALL {
+        let url = match target.name() {
+            "sqlite" => "t.db".to_owned(),
+            "duckdb" => "duckdb:t.duckdb".to_owned(),
+            "files" => "csv:t.csv".to_owned(),
+            // Nothing listens there.
+            name => format!("{name}://u:hidden@127.0.0.1:1/d"),
+        };
+        for command in ["load", "plan", "check"] {
+            let args = [command, "in.csv", &url, "--strategy", "warp/nine"];
+            let run = fixture.misused(&args).says(&["'warp/nine' is no strategy", "use one of"]);
+            assert!(!run.stderr.contains("hidden"));
+        }
+    }
+}
+
+#[test]
+fn a_database_that_is_a_source_is_told_how_its_rows_come() {
+    let fixture = Fixture::new();
+    fixture.sql("h.db", "CREATE TABLE t (a); INSERT INTO t VALUES (1)");
+    fixture.refuses(&["h.db", "csv:x.csv"]).says(&["if it is the target", "sqlite3 -csv -header"]);
 }
 
 #[test]

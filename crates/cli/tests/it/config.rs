@@ -124,12 +124,31 @@ fn a_variable_names_the_file_of_settings() {
 fn a_variable_that_is_nearly_one_of_an_option_is_refused() {
     let files = with_files();
     let load = ["load", "orders.csv", "t.db"];
-    for (name, right) in
-        [("INRUSH_MAX_REJECT", "INRUSH_MAX_REJECTS"), ("INRUSH_IF_EXIST", "INRUSH_IF_EXISTS")]
-    {
+    for (name, right) in [
+        ("INRUSH_MAX_REJECT", "INRUSH_MAX_REJECTS"),
+        ("INRUSH_IF_EXIST", "INRUSH_IF_EXISTS"),
+        ("INRUSH_TABEL", "INRUSH_TABLE"),
+    ] {
         with(&files, &load, &[(name, "all")]).exits(2).says(&[name, &format!("write {right}")]);
     }
     with(&files, &load, &[("INRUSH_HOME", "/opt"), ("INRUSH_BASE", "/x")]).exits(0);
+}
+
+#[test]
+fn a_key_that_is_nearly_an_option_is_told_which() {
+    let files = with_files();
+    for (key, hint) in [
+        ("max_rejects", "write max-rejects"),
+        ("Max-Rejects", "write max-rejects"),
+        ("max-rejetcs", "did you mean max-rejects?"),
+        ("tabel", "did you mean table?"),
+        ("sources", "did you mean source?"),
+        ("sep", "say --delimiter C"),
+    ] {
+        files.write("bad.toml", format!("{key} = \"1\"\n"));
+        let run = files.misused(&["load", "--config", "bad.toml", "orders.csv", "t.db"]);
+        run.says(&[&format!("there is no option --{key}"), hint]);
+    }
 }
 
 #[test]

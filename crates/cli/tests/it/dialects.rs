@@ -274,6 +274,44 @@ fn what_excel_writes_in_western_europe_is_recognised_and_not_converted_unasked()
     assert!(!planned.contains("windows-1252"), "{planned}");
 }
 
+/// A column of bytes holds what it holds, and says nothing of the text beside it.
+#[test]
+fn bytes_that_are_no_text_spoil_neither_the_header_nor_other_columns() {
+    let files = Fixture::new();
+    files.write(
+        "in.csv",
+        b"id,day,blob\n1,2024-01-01,\xff\xfe\n2,2024-01-02,\xff\n3,2024-01-03,\xe9\n",
+    );
+    let args = ["in.csv", "t.db", "--type", "blob=bytes"];
+    let report = files.report(&args);
+    let types: Vec<&str> = report["plan"]["columns"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|column| column["type"].as_str().unwrap())
+        .collect();
+    assert_eq!(types, ["integer", "date", "bytes"]);
+    assert_eq!(
+        files.query("t.db", "SELECT id, day, hex(blob) FROM \"in\""),
+        rows![[1, "2024-01-01", "FFFE"], [2, "2024-01-02", "FF"], [3, "2024-01-03", "E9"]]
+    );
+    let says_so = |args: &[&str]| {
+        let plan = files.inrush(&[&["plan"], args].concat()).exits(0).stdout;
+        (plan.contains("windows-1252"), plan.contains("could be names"))
+    };
+    let new = ["in.csv", "u.db"];
+    assert_eq!(says_so(&[&new[..], &["--type", "blob=bytes"]].concat()), (false, false));
+    // Under another name too, and where the table says it.
+    let renamed = ["--rename", "blob=data", "--type", "data=bytes"];
+    assert_eq!(says_so(&[&new[..], &renamed].concat()), (false, false));
+    assert_eq!(says_so(&["in.csv", "t.db", "--if-exists", "append"]), (false, false));
+    // What is no bytes is still text of some encoding; and a file without a word of it says how it could be.
+    assert!(says_so(&[&new[..], &["--type", "id=bytes"]].concat()).0);
+    files.refuses(&new).says(&["line 2, column blob", "--encoding", "--type blob=bytes"]);
+    files.write("in.csv", b"id,day,blob\n1,M\xfcrz,\xff\n");
+    assert!(says_so(&[&new[..], &["--type", "blob=bytes"]].concat()).0);
+}
+
 #[test]
 fn latin1_has_to_be_named() {
     let latin1 = b"id,n\xe4me\n1,Zo\xeb \x80\n";

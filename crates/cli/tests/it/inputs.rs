@@ -3,9 +3,11 @@
 use std::fs;
 use std::io::Write as _;
 
+use std::os::unix::ffi::OsStrExt as _;
+
 use serde_json::json;
 
-use crate::fixture::{Fixture, finish, rows, start};
+use crate::fixture::{Fixture, Outcome, finish, json_lines, rows, start};
 
 #[test]
 fn several_files_go_into_one_table() {
@@ -75,6 +77,156 @@ fn a_folder_is_its_files_and_names_the_table() {
     assert_eq!(ids(report).1, rows![[2], [4], [5]]);
     let report = fixture.report(&["**/e.csv", "t.db"]);
     assert_eq!(ids(report), ("e".to_owned(), rows![[5]]));
+}
+
+#[test]
+fn a_pattern_takes_what_is_hidden_where_it_names_the_dot() {
+    let fixture = tree();
+    // As the Finder of macOS leaves it on other file systems.
+    fixture.write("in/._b.csv", b"\0\x05\x16\x07\0\x02\0\0");
+    let names = |pattern: &str| {
+        let plan = fixture.inrush(&["plan", pattern, "t.db", "--json"]).exits(0).json();
+        let names = plan["source"].as_array().unwrap().iter();
+        names.map(|name| name.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    for (pattern, wanted) in [
+        ("in/*.csv", &["in/b.csv"][..]),
+        ("in/?b.csv", &[]),
+        ("in/[.]hidden.csv", &[]),
+        ("in/*/*.csv", &["in/deep/d.csv"]),
+        ("./in/*.csv", &["./in/b.csv"]),
+        ("in/./deep/../*.csv", &["in/deep/../b.csv"]),
+        ("in/.h*.csv", &["in/.hidden.csv"]),
+        ("in/.*/*.csv", &["in/.git/c.csv"]),
+        ("in/.git/*.csv", &["in/.git/c.csv"]),
+        ("in/**/*.csv", &["in/b.csv", "in/deep/d.csv", "in/deep/er/e.csv"]),
+        ("in/**/.h*.csv", &["in/.hidden.csv"]),
+        ("**/.git/*.csv", &["in/.git/c.csv"]),
+        ("i*/**/d.csv", &["in/deep/d.csv"]),
+        ("in/*/er/*.csv", &["in/deep/er/e.csv"]),
+        ("*/*.tsv", &["in/a.tsv"]),
+    ] {
+        match wanted {
+            [] => drop(fixture.refuses(&[pattern, "t.db"]).says(&["matches no file"])),
+            wanted => assert_eq!(names(pattern), wanted, "{pattern}"),
+        }
+    }
+}
+
+/// The command with a word of bytes that are no characters, in front of the others.
+fn with_bytes(fixture: &Fixture, word: &[u8], args: &[&str]) -> Outcome {
+    let mut command = fixture.command(&["load"]);
+    command.arg(std::ffi::OsStr::from_bytes(word)).args(args);
+    Outcome::of(format!("inrush load ... {}", args.join(" ")), finish(start(&mut command), b""))
+}
+
+/// `nu/c\xe8.csv` and `nu/c\xe9.csv`, each with a bad row.
+fn not_utf8() -> Fixture {
+    let fixture = Fixture::new();
+    let folder = fixture.path("nu");
+    fs::create_dir(&folder).unwrap();
+    for (name, id) in [(&b"c\xe8.csv"[..], 1), (b"c\xe9.csv", 2)] {
+        let path = folder.join(std::ffi::OsStr::from_bytes(name));
+        fs::write(path, format!("id,name\n{id},a\nx{id},b\n")).unwrap();
+    }
+    fixture
+}
+
+const BAD: [&str; 4] = ["--max-rejects", "all", "--type", "id=integer"];
+
+#[test]
+fn files_whose_names_are_not_utf8_are_told_apart() {
+    let fixture = not_utf8();
+    let url = |name: &str| format!("file://{}", fixture.path("nu").join(name).display());
+    let report = fixture.load(&[&["nu", "t.db", "--json"], &BAD[..]].concat()).exits(3).json();
+    assert_eq!(report["plan"]["source"], json!([url("c%E8.csv"), url("c%E9.csv")]));
+    assert_eq!(report["rejects"], json!(["nu/c%E8.rejects.csv", "nu/c%E9.rejects.csv"]));
+    for (name, id) in [("c%E8", 1), ("c%E9", 2)] {
+        let rejects = format!("nu/{name}.rejects.csv");
+        assert_eq!(fixture.read(&rejects), format!("id,name\nx{id},b\n").as_bytes());
+        let notes = json_lines(&fixture.read(&format!("{rejects}.jsonl")));
+        assert_eq!(notes[0]["file"], url(&format!("{name}.csv")));
+    }
+    assert_eq!(fixture.table("t.db", "nu"), rows![[1, "a"], [2, "a"]]);
+    // The name that is shown names the file again, on the command line and in a list.
+    let named = fixture.load(&[&[&url("c%E9.csv"), "t.db"], &BAD[..]].concat()).exits(3);
+    named.prints(&["1 row loaded into new table c%E9", "nu/c%E9.rejects.csv"]);
+    fixture.write("list", b"nu/c\xe9.csv\n");
+    fixture
+        .load(&[&["@list", "t.db", "--table", "l", "--add", "f=%file"], &BAD[..]].concat())
+        .exits(3);
+    assert_eq!(fixture.table("t.db", "l"), rows![[2, "a", "c%E9.csv"]]);
+    // A pattern leaves none of them out.
+    fixture.load(&[&["nu/c?.csv", "t.db", "--table", "p"], &BAD[..]].concat()).exits(3);
+    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM p"), 2);
+}
+
+#[test]
+fn a_source_may_have_any_bytes_for_a_name_and_a_text_may_not() {
+    let fixture = not_utf8();
+    let args = [&["t.db", "--table", "t"], &BAD[..]].concat();
+    with_bytes(&fixture, b"nu/c\xe9.csv", &args).exits(3);
+    assert_eq!(fixture.table("t.db", "t"), rows![[2, "a"]]);
+    fixture.write("list", b"nu/c\xe8.csv\n");
+    let run = with_bytes(&fixture, b"--table=caf\xe9", &["list", "t.db"]).exits(2);
+    run.says(&["not UTF-8: '--table=caf%E9'", "try: write it in UTF-8"]);
+    let run = with_bytes(&fixture, b"--table=caf\xe9", &["list", "t.db", "--json"]).exits(2);
+    assert_eq!(run.json()["error"]["kind"], "usage");
+    // A target has a name in UTF-8.
+    let mut command = fixture.command(&["load", "list"]);
+    command.arg(std::ffi::OsStr::from_bytes(b"caf\xe9.db"));
+    let run = Outcome::of("inrush load".to_owned(), finish(start(&mut command), b"")).exits(2);
+    run.says(&["which has to be UTF-8"]);
+}
+
+#[test]
+fn a_load_in_steps_takes_files_whose_names_are_not_utf8() {
+    let fixture = not_utf8();
+    let args = [&["nu", "t.db", "--guarantee", "chunks"], &BAD[..]].concat();
+    fixture.load(&args).exits(3);
+    let again = fixture.report(&[&args[..], &["--resume"]].concat());
+    assert_eq!(again["steps"]["was_finished"], true);
+    assert_eq!(again["rejects"], json!(["nu/c%E8.rejects.csv", "nu/c%E9.rejects.csv"]));
+    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM nu"), 2);
+    // The bytes may be those of the folder.
+    let folder = fixture.path("nu").join(std::ffi::OsStr::from_bytes(b"\xff"));
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("in.csv"), "id,name\n1,a\nx,b\n").unwrap();
+    let args = [&["t.db", "--guarantee", "chunks"], &BAD[..]].concat();
+    with_bytes(&fixture, b"nu/\xff/in.csv", &args).exits(3);
+    assert!(folder.join("in.rejects.csv").exists());
+    with_bytes(&fixture, b"nu/\xff/in.csv", &[&args[..], &["--resume"]].concat())
+        .exits(0)
+        .prints(&["nothing to do"]);
+}
+
+#[test]
+fn a_tilde_that_no_shell_has_taken_is_said() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id\n1\n").write("list", "~/in.csv\n");
+    fixture.write("c.toml", "rejects = \"~/r.csv\"\n");
+    let misused = |args: &[&str], written: &str| {
+        let mut command = fixture.command(&[&["load"], args].concat());
+        command.env("HOME", "/home/me");
+        let run = fixture.leaves_all(|| {
+            Outcome::of(format!("inrush load {args:?}"), finish(start(&mut command), b"")).exits(2)
+        });
+        run.says(&["only a shell takes ~ for the home directory", "write it out: ", written]);
+    };
+    misused(&["in.csv", "sqlite:~/t.db"], "sqlite:/home/me/t.db");
+    misused(&["in.csv", "csv:~/o.csv"], "csv:/home/me/o.csv");
+    misused(&["~/in.csv", "t.db"], "/home/me/in.csv");
+    misused(&["@~/list", "t.db"], "@/home/me/list");
+    misused(&["@list", "t.db"], "/home/me/in.csv");
+    misused(&["in.csv", "t.db", "--rejects=~/r.csv"], "/home/me/r.csv");
+    misused(&["in.csv", "t.db", "--config=c.toml"], "/home/me/r.csv");
+    misused(&["in.csv", "t.db", "--config=~/c.toml"], "/home/me/c.toml");
+    misused(&["in.csv", "t.db", "--profiles=~/p"], "/home/me/p");
+    fixture.misused(&["man", "--out=~/man"]).says(&["write it out"]);
+    // Where there is a folder of this name, it is that.
+    fs::create_dir(fixture.path("~")).unwrap();
+    fixture.load(&["in.csv", "sqlite:~/t.db"]).exits(0);
+    assert_eq!(fixture.table("~/t.db", "in"), rows![[1]]);
 }
 
 #[test]
@@ -230,4 +382,19 @@ fn a_named_pipe_is_read_like_a_file() {
     std::fs::write(fixture.path("in.csv"), "id,name\n1,a\n").unwrap();
     assert!(finish(child, b"").0.success());
     assert_eq!(fixture.table("t.db", "in"), rows![[1, "a"]]);
+}
+
+#[test]
+fn a_pipe_without_a_name_is_standard_input_to_table_and_bad_rows() {
+    let fixture = Fixture::new();
+    fixture.write("a.csv", "id\n1\nx\n").write(
+        "load.sh",
+        concat!(
+            "\"$1\" load <(cat a.csv) t.db --type id=integer --max-rejects 1 || test $? = 3\n",
+            "\"$1\" load /dev/fd/3 t.db --table u 3<a.csv\n",
+        ),
+    );
+    fixture.tool("bash", &["-e", "load.sh", crate::fixture::INRUSH], b"");
+    assert_eq!(fixture.table("t.db", "stdin"), rows![[1]]);
+    assert_eq!(fixture.read("stdin.rejects.csv"), b"id\nx\n");
 }

@@ -22,6 +22,9 @@ fn a_primary_key_is_declared_and_kept() {
         rows![[1, "b"], [2, "a"], [3, "c"]]
     );
     fixture.misused(&["load", "in.csv", "new.db", "--primary-key", "idd"]).says(&["idd"]);
+    fixture
+        .misused(&["load", "in.csv", "new.db", "--primary-key", "id,ID"])
+        .says(&["--primary-key id,ID: names column ID twice"]);
 }
 
 #[test]

@@ -75,6 +75,8 @@ mod rejects;
 /// What a bench has to show, as a page in a browser and otherwise.
 #[cfg(feature = "bench")]
 mod report;
+/// What a load in steps says that can't go on.
+mod resume;
 /// Files that are no tables, and JSON that is one.
 mod shapes;
 /// Sheets of workbooks.

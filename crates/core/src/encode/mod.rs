@@ -276,8 +276,8 @@ impl BadRecord {
 }
 
 impl Encoded {
-    /// Notes a bad row. True when there are more of them than the load allows: it ends at this row, and nobody will look at the
-    /// rest of the chunk.
+    /// Notes a bad row, or one that disproves a guess. True when that one does, or there are more bad ones than the load allows: it ends
+    /// at this row, and nobody will look at the rest of the chunk.
     fn bad(&mut self, shape: &Shape, found: Found, verdict: Verdict) -> bool {
         let is_mismatch = match verdict {
             Verdict::Bad => false,
@@ -288,11 +288,12 @@ impl Encoded {
             }
         };
         if is_mismatch {
-            self.mismatch.get_or_insert(found);
-            return false;
+            self.mismatch = Some(found);
+        } else {
+            self.found.push(found);
         }
-        self.found.push(found);
-        self.found.len() as u64 > shape.found_max
+        self.wire.is_last = is_mismatch || self.found.len() as u64 > shape.found_max;
+        self.wire.is_last
     }
 
     /// The bad rows before the record at `start`.

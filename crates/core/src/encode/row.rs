@@ -127,13 +127,24 @@ impl Moment {
         Some((text, len))
     }
 
+    /// How many parts of a second after 1970-01-01 00:00:00 it is, of which one has `per_second`: the way back from [`Moment::of`].
+    /// `None` where that has a fraction, or is out of range.
+    #[inline(always)]
+    pub fn count(self, per_second: i64) -> Option<i64> {
+        let part_nanos = 1_000_000_000 / per_second;
+        let nanos = i64::from(self.nanos);
+        if nanos % part_nanos != 0 {
+            return None;
+        }
+        // The second in which the first moment of 64 bits lies begins before it.
+        let seconds = i128::from(self.seconds) * i128::from(per_second);
+        i64::try_from(seconds + i128::from(nanos / part_nanos)).ok()
+    }
+
     /// Microseconds since 1970-01-01 00:00:00; `None` where that has a fraction, or is out of range.
     #[inline]
     pub fn micros(self) -> Option<i64> {
-        if !self.nanos.is_multiple_of(1_000) {
-            return None;
-        }
-        self.seconds.checked_mul(1_000_000)?.checked_add(i64::from(self.nanos / 1_000))
+        self.count(1_000_000)
     }
 }
 
@@ -381,6 +392,13 @@ mod tests {
             assert_eq!(inrush_scan::date_days(text.as_bytes()), Some(day), "{text}");
         }
         assert_eq!(written(Typed::Date(2_932_897)), "10000-01-01");
+        for per_second in [1, 1_000, 1_000_000, 1_000_000_000] {
+            for count in [i64::MIN, -i64::MAX, -1, 0, i64::MAX] {
+                assert_eq!(Moment::of(count, per_second, false).count(per_second), Some(count));
+            }
+        }
+        let finer = Moment { seconds: 0, nanos: 1_000, zone: false };
+        assert_eq!((finer.count(1_000_000), finer.count(1_000)), (Some(1), None));
         assert_eq!(written(Typed::Date(-719_529)), "-0001-12-31");
         assert_eq!(written(Typed::Date(-719_163)), "0000-12-31");
         assert_eq!(written(Typed::Date(-719_528)), "0000-01-01");

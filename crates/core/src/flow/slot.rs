@@ -1,5 +1,8 @@
 //! One chunk on its way through the stages.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use crate::encode::Encoded;
 use crate::flow::{Ack, Chunk};
 
@@ -23,4 +26,7 @@ pub trait Feeder {
 
     /// Passes a slot on; false when the pass is over.
     fn give(&mut self, slot: Slot) -> bool;
+
+    /// Set once the pass is over, for whatever reason: who waits for input then gives up.
+    fn halt(&self) -> &Arc<AtomicBool>;
 }

@@ -61,6 +61,8 @@ pub struct Wire {
     pub bytes: Vec<u8>,
     /// The rows as columns.
     pub batch: Option<arrow_array::RecordBatch>,
+    /// Whether the load, or this try of it, ends at a record behind these rows: none behind that is loaded.
+    pub is_last: bool,
     /// What only the target's own encoders and lanes know of the rows in [`Wire::bytes`].
     pub own: Option<Box<dyn std::any::Any + Send + Sync>>,
     /// Sums over the rows' values, where there are no cells to take them from.
@@ -101,6 +103,7 @@ impl Wire {
         self.values.clear();
         self.bytes.clear();
         self.batch = None;
+        self.is_last = false;
         self.checksum = None;
         self.own = None;
     }

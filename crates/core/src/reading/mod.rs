@@ -65,6 +65,8 @@ impl Family {
 /// What was found of a column's values, as the options of reading read them, and as they are written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadFacts {
+    /// Whether no value was seen but NULL.
+    pub is_null: bool,
     /// Whether the guess of the column's type is of its values as the options read them.
     pub is_read: bool,
     /// Where the column's type is the table's or the user's word: of what families its values stand as they are, because the options

@@ -171,6 +171,10 @@ pub struct Readers {
     types: BTreeMap<String, ReadType>,
     /// What is said of columns as such.
     pub columns: ColumnRequest,
+    /// Columns of bytes, by the name in the source or the one that they are loaded under: these need not be of the input's encoding.
+    pub bytes: Vec<String>,
+    /// Columns of moments, named likewise: days that are counted in milliseconds are moments there.
+    pub moments: Vec<String>,
 }
 
 const DECIMAL: &str = "--decimal";
@@ -223,7 +227,8 @@ impl Readers {
         }
         let nulls = request.nulls.clone();
         let (types, columns) = (request.types.clone(), request.columns.clone());
-        let readers = Self { nulls, said, trim: request.trim, types, columns };
+        let (bytes, moments) = Default::default();
+        let readers = Self { nulls, said, trim: request.trim, types, columns, bytes, moments };
         // What is wrong is said before anything is read.
         let columns = readers.columns().map(|(_, column)| column.to_owned());
         for column in columns.chain(["".to_owned()]).collect::<Vec<_>>() {
@@ -246,6 +251,22 @@ impl Readers {
     pub fn columns(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let said = self.said.iter().filter_map(|said| Some((said.option, said.column.as_deref()?)));
         said.chain(self.types.keys().map(|column| ("--type", column.as_str())))
+    }
+
+    /// Which of the source's columns are of bytes; none where no column is.
+    pub fn are_bytes(&self, names: &[String]) -> Vec<bool> {
+        let are: Vec<bool> = names.iter().map(|name| self.is_one_of(&self.bytes, name)).collect();
+        if are.contains(&true) { are } else { Vec::new() }
+    }
+
+    /// Whether one of the source's columns is known to be of moments.
+    pub fn is_of_moments(&self, name: &str) -> bool {
+        self.is_one_of(&self.moments, name)
+    }
+
+    fn is_one_of(&self, known: &[String], name: &str) -> bool {
+        let is_it = |name: &str| known.iter().any(|known| known.eq_ignore_ascii_case(name));
+        is_it(name) || is_it(&self.columns.name(name))
     }
 
     /// What concerns a column of the source. `None` where nothing does.

@@ -85,29 +85,34 @@ pub fn parse_count(text: &str) -> Option<u64> {
 pub struct Knobs(BTreeMap<&'static str, (String, bool)>);
 
 impl Knobs {
+    /// The strategy's knobs, as they are where the user sets none.
+    pub fn of(strategy: &dyn Strategy) -> Self {
+        let default = |knob: &Knob| (knob.name, (knob.default.to_owned(), false));
+        Self(strategy.knobs().iter().map(default).collect())
+    }
+
     /// The strategy's knobs with the user's settings.
     ///
     /// # Errors
     /// When a setting names no knob of the strategy, or its value isn't one the knob takes.
     pub fn resolve(strategy: &dyn Strategy, settings: &BTreeMap<String, String>) -> Result<Self> {
-        let mut values: BTreeMap<_, _> = strategy
-            .knobs()
-            .iter()
-            .map(|knob| (knob.name, (knob.default.to_owned(), false)))
-            .collect();
+        let mut knobs = Self::of(strategy);
         for (name, value) in settings {
             let Some(knob) = strategy.knobs().iter().find(|knob| knob.name == name) else {
                 let names: Vec<&str> = strategy.knobs().iter().map(|knob| knob.name).collect();
-                return Err(Error::usage(format!("{} has no knob '{name}'", strategy.id()))
-                    .advise(format!("use one of its knobs: {}", names.join(", "))));
+                let error = Error::usage(format!("{} has no knob '{name}'", strategy.id()));
+                return Err(error.advise(match names.as_slice() {
+                    [] => format!("it has no knobs at all: leave --set {name}={value} out"),
+                    _ => format!("use one of its knobs: {}", names.join(", ")),
+                }));
             };
             let value = knob
                 .kind
                 .check(value)
                 .map_err(|wanted| Error::usage(format!("--set {name}={value}: {name} {wanted}")))?;
-            values.insert(knob.name, (value, true));
+            knobs.0.insert(knob.name, (value, true));
         }
-        Ok(Self(values))
+        Ok(knobs)
     }
 
     /// Sets a knob that the user left alone; nothing where the strategy has no such knob.

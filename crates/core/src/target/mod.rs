@@ -132,9 +132,14 @@ pub trait Target: Sync {
         Vec::new()
     }
 
-    /// The statement that makes columns of an existing table unique.
-    fn unique_key(&self, _table: &str, columns: &[String]) -> String {
-        format!("CREATE UNIQUE INDEX ... ({})", columns.join(","))
+    /// What to try where `--key` names columns of an existing table that no key of it keeps unique.
+    fn unique_key(&self, _table: &str, columns: &[String], _facts: &TargetFacts) -> String {
+        format!("make one first: CREATE UNIQUE INDEX ... ({})", columns.join(","))
+    }
+
+    /// What, besides a load, may change its rows on their way: what users look for where a table is not what was sent.
+    fn suspects(&self) -> &'static str {
+        "triggers that change rows"
     }
 
     /// The engine's type for a column of a table that the load makes.

@@ -62,6 +62,13 @@ pub enum Fit {
         /// One sentence.
         reason: String,
     },
+    /// No strategy could, for it is the request that is wrong.
+    Wrong {
+        /// What is wrong: one sentence.
+        reason: String,
+        /// What to try.
+        advice: String,
+    },
     /// It isn't for such a target, and nobody has to be told: another strategy is.
     Foreign {
         /// One sentence, for who asks for it all the same.

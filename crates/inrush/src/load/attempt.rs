@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::nowhere::progress;
 use super::steps::Steps;
 use super::tally::Tally;
-use super::{Learnt, Mismatch, changed};
+use super::{Earlier, Learnt, Mismatch, changed};
 use crate::observer::Observer;
 use crate::pipe::reject::{Reject, RejectFiles};
 use crate::pipe::run::{Collector, Pass, pass};
@@ -47,19 +47,21 @@ impl From<Error> for Step {
 /// Loads, once.
 pub(super) fn attempt(
     plan: &Plan,
+    earlier: &mut Earlier,
     observer: &dyn Observer,
     began: Instant,
 ) -> Result<Report, Box<Failed>> {
-    let stop = observer.stop();
+    let stop = observer.stop_flag();
     // Whatever was waited for or running when the user stopped it, the user's wish is the reason.
     let unless_stopped = |error| if stop.load(Relaxed) { Error::interrupted() } else { error };
     let mut load = plan.choice.strategy.begin(&plan.job, stop).map_err(|error| {
         let (error, aftermath) = (unless_stopped(error), Aftermath::NothingChanged);
         Failed { error, learnt: None, aftermath }
     })?;
-    let mut rejects = RejectFiles::of(plan);
+    let before = (earlier.read, earlier.rejected);
+    let rejects = earlier.rejects.get_or_insert_with(|| RejectFiles::of(plan));
     let mut steps = plan.job.steps.as_ref().map(Steps::new);
-    let tried = carry_out(plan, observer, began, &mut *load, &mut rejects, &mut steps);
+    let tried = carry_out(plan, before, observer, began, &mut *load, rejects, &mut steps);
     let Step { error, mismatch, bad_row } = match tried {
         Ok(report) => return Ok(report),
         Err(step) => match changed(plan, &step.error) {
@@ -75,6 +77,7 @@ pub(super) fn attempt(
         Kind::Rejects => Ended::ByRows,
         _ => Ended::Otherwise,
     };
+    let held = rejects.take_held();
     let learnt = load.retry(ended_by).map(Learnt::Target).or(mismatch.map(Learnt::Guess));
     let aftermath = load.abort();
     let aftermath = match steps.as_ref().and_then(Steps::aftermath) {
@@ -92,12 +95,11 @@ pub(super) fn attempt(
             return Err(Failed { error, learnt, aftermath }.into());
         }
         error = error.advise(match plan.source.inputs[0].place {
-            Place::Rows => "or give the rows as a list or a frame: they can be read again, and inrush starts again by itself",
+            Place::Rows => "or give rows that can be read again, such as a list, a frame or a vector of batches: then inrush starts again by itself",
             _ => "or load from a file instead of a pipe: then inrush starts again by itself",
         });
     }
     if error.kind() == Kind::Rejects {
-        let held = rejects.take_held();
         let bad_row = bad_row.filter(|_| held.is_empty());
         held.iter().chain(bad_row.as_deref()).for_each(|row| observer.rejected(row));
     }
@@ -121,12 +123,17 @@ pub(super) fn attempt(
 }
 
 fn names(paths: &[std::path::PathBuf]) -> String {
-    paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+    paths
+        .iter()
+        .map(|path| inrush_core::path::text(path).into_owned())
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
-/// The steps of [`Load`], and what they add up to.
+/// The steps of [`Load`], and what they add up to. `before` are the rows that a writer's steps have read, and rejected.
 fn carry_out(
     plan: &Plan,
+    before: (u64, u64),
     observer: &dyn Observer,
     began: Instant,
     load: &mut dyn Load,
@@ -141,6 +148,7 @@ fn carry_out(
     observer.phase(&Phase::Load);
     let load_began = Instant::now();
     let mut tally = Tally::new(plan);
+    tally.before = before;
     if let Some(rows) = load.hand_over()? {
         (tally.read, tally.loaded) = (rows, rows);
         tally.inputs = handed_over(plan, rows);
@@ -157,14 +165,14 @@ fn carry_out(
         })?;
     }
     plan.files.expect_unchanged()?;
-    if request.max_rejects.exceeded(tally.rejected, tally.read, true) {
+    if tally.exceeds(plan, true) {
         let (error, mismatch) = (tally.over_limit(plan), tally.disproves());
         return Err(Step { error, mismatch, bad_row: tally.last_reject.take().map(Box::new) });
     }
     let mut seconds = Seconds { load: load_began.elapsed().as_secs_f64(), ..Seconds::default() };
 
     // What comes now may take long, and begins again what a connection could be told to end.
-    if observer.stop().load(Relaxed) {
+    if observer.stop_flag().load(Relaxed) {
         return Err(Error::interrupted().into());
     }
     let indexes = load.indexes();
@@ -193,7 +201,7 @@ fn carry_out(
         })?;
     }
     observer.phase(&Phase::Commit);
-    if observer.stop().load(Relaxed) {
+    if observer.stop_flag().load(Relaxed) {
         return Err(Error::interrupted().into());
     }
     match &mut *steps {
@@ -256,7 +264,8 @@ fn differs(plan: &Plan, difference: &str) -> Error {
                 .advise("--verify none loads without comparing, and leaves them to the module")
         }
         None => error("")
-            .advise("look for triggers that change rows; --verify none loads without comparing"),
+            .advise(format!("look for {}", plan.target.suspects()))
+            .advise("--verify none loads without comparing"),
     }
 }
 
@@ -302,16 +311,10 @@ impl Stream<'_> {
             encoders: (0..choice.encoders).map(|_| load.encoder()).collect(),
             step_records: plan.job.steps.as_ref().map(|steps| steps.commit_rows),
             meter,
-            stop: self.observer.stop(),
+            stop: self.observer.stop_flag(),
         };
         let from = plan.goes_on().map_or_else(Point::default, |entry| entry.so_far.point);
-        pass(
-            parts,
-            |feeder| source.feed(choice.chunk_bytes, &from, meter, feeder),
-            load,
-            &mut self,
-            || source.abandon(),
-        )
+        pass(parts, |feeder| source.feed(choice.chunk_bytes, &from, meter, feeder), load, &mut self)
     }
 }
 

@@ -5,7 +5,8 @@ use std::time::Instant;
 use super::Mismatch;
 use super::nowhere::pass_nowhere;
 use crate::observer::Observer;
-use crate::plan::Plan;
+use crate::plan::{Column, Plan};
+use inrush_core::Type;
 use inrush_core::encode::Grammar;
 use inrush_core::error::Result;
 use inrush_core::flow::Phase;
@@ -55,19 +56,52 @@ pub(crate) fn guess_again(
 
 /// The plan for a load that can't change its table's types on the way, for a step of it is committed by then, or rows are out: all values
 /// are looked at first, unless the types are known without that.
-pub(super) fn looked_at(plan: Plan, observer: &dyn Observer, began: Instant) -> Result<Plan> {
+pub(super) fn looked_at(mut plan: Plan, observer: &dyn Observer, began: Instant) -> Result<Plan> {
     let is_guess = plan.choice.columns.iter().any(|column| !column.is_pinned());
     // Of JSON not even the columns are known.
     let is_json = matches!(plan.source.grammar, Grammar::Json(_));
     let is_stream = plan.facts.target.is_stream && plan.facts.source.seekable;
-    if !(plan.steps.is_some() || is_stream)
-        || plan.facts.source.is_surveyed
-        || !(is_guess || is_json)
-    {
+    if !(plan.steps.is_some() || is_stream) || !(is_guess || is_json) {
         return Ok(plan);
     }
+    if !plan.facts.source.is_surveyed {
+        observer.phase(&Phase::Survey);
+        plan = plan.widened(survey(&plan, None, observer, began)?)?;
+    }
+    // Which times of day a type takes, of how many digits, or 24:00:00, only the target's encoder knows.
+    let is_time = |column: &Column| column.ty == Type::Time && !column.is_pinned();
+    while is_stream && plan.choice.columns.iter().any(is_time) {
+        let Some((column, why)) = disproved(&plan, observer, began)? else { break };
+        let Some((mut next, how)) = guess_again(&plan, &Mismatch::Type(column), observer, began)?
+        else {
+            break;
+        };
+        next.facts.source.warnings.push(format!("{why}: loaded {how}"));
+        plan = next;
+    }
+    Ok(plan)
+}
+
+/// The first column of a guessed type that a value is not of, as the target has the types, and that value in words.
+fn disproved(
+    plan: &Plan,
+    observer: &dyn Observer,
+    began: Instant,
+) -> Result<Option<(String, String)>> {
     observer.phase(&Phase::Survey);
-    plan.widened(survey(&plan, None, observer, began)?)
+    let checker = |_| plan.target.checker(&plan.job);
+    let encoders = (0..plan.facts.processors.max(1)).map(checker).collect::<Result<_>>()?;
+    let mut first = None;
+    pass_nowhere(plan, observer, began, encoders, |slot| {
+        if let Some(found) = slot.encoded.mismatch.as_ref().filter(|_| first.is_none()) {
+            first = found.column.map(|column| (column as usize, found.message.to_string()));
+        }
+    })?;
+    Ok(first.map(|(column, message)| {
+        let name = plan.shape.columns[column].name.clone();
+        let why = format!("column {name}: {message}");
+        (name, why)
+    }))
 }
 
 /// Looks at every value of the whole input, through the same pipeline, and says what each column really is; with another source

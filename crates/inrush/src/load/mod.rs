@@ -15,6 +15,7 @@ mod tally;
 use std::time::{Duration, Instant};
 
 use crate::observer::Observer;
+use crate::pipe::reject::RejectFiles;
 use crate::plan::{Plan, Retry};
 use crate::report::Report;
 use inrush_core::error::{Aftermath, Error, Kind, Result};
@@ -60,6 +61,32 @@ const NOTICED: Duration = Duration::from_secs(1);
 /// # Errors
 /// When the load did not happen; [`aftermath`](crate::Error::aftermath) says what is left of it.
 pub fn run(plan: &Plan, observer: &dyn Observer) -> Result<Report> {
+    run_behind(&mut Earlier::default(), plan, observer)
+}
+
+/// What a writer's steps so far have left for the next one.
+#[derive(Default)]
+pub(crate) struct Earlier {
+    read: u64,
+    rejected: u64,
+    /// The files of bad rows; `None` before the first step.
+    rejects: Option<RejectFiles>,
+}
+
+/// The same for a step of a writer: bad rows are counted with those of the steps before, and go where those are.
+pub(crate) fn run_behind(
+    earlier: &mut Earlier,
+    plan: &Plan,
+    observer: &dyn Observer,
+) -> Result<Report> {
+    let report = tries(earlier, plan, observer)?;
+    earlier.read += report.rows_read;
+    earlier.rejected += report.rows_rejected;
+    earlier.rejects.iter_mut().for_each(RejectFiles::keep);
+    Ok(report)
+}
+
+fn tries(earlier: &mut Earlier, plan: &Plan, observer: &dyn Observer) -> Result<Report> {
     let began = Instant::now();
     if let Some(file) = plan.location.files.first() {
         sweep_beside(&follow_link(file));
@@ -72,7 +99,7 @@ pub fn run(plan: &Plan, observer: &dyn Observer) -> Result<Report> {
     })?;
     let mut notes = Vec::new();
     loop {
-        let Failed { error, learnt, aftermath } = match attempt(&plan, observer, began) {
+        let Failed { error, learnt, aftermath } = match attempt(&plan, earlier, observer, began) {
             Ok(mut report) => {
                 report.warnings.splice(0..0, notes);
                 return Ok(report);

@@ -56,7 +56,7 @@ pub(super) fn pass_nowhere(
         encoders,
         step_records: None,
         meter: &meter,
-        stop: observer.stop(),
+        stop: observer.stop_flag(),
     };
     let mut records = 0;
     pass(
@@ -71,7 +71,6 @@ pub(super) fn pass_nowhere(
             },
             tick: || observer.progress(&progress(plan, &meter, began, 0, 0)),
         },
-        || plan.source.abandon(),
     )?;
     Ok(records)
 }
@@ -82,7 +81,7 @@ pub(super) fn pass_nowhere(
 /// # Errors
 /// As [`run`](crate::run), except for what the target would say of the rows.
 pub fn rehearse(plan: &Plan, observer: &dyn Observer) -> Result<(u64, Duration)> {
-    let mut load = plan.choice.strategy.begin(&plan.job, observer.stop())?;
+    let mut load = plan.choice.strategy.begin(&plan.job, observer.stop_flag())?;
     let encoders = (0..plan.choice.encoders).map(|_| load.encoder()).collect();
     let began = Instant::now();
     let records = pass_nowhere(plan, observer, began, encoders, |_| ());

@@ -1,6 +1,7 @@
 //! A load in steps: what goes into the ledger, and when.
 
 use std::cell::Cell;
+use std::path::{Path, PathBuf, absolute};
 
 use super::tally::Tally;
 use crate::observer::Observer;
@@ -37,10 +38,23 @@ pub(super) fn finished(plan: &Plan) -> Option<Report> {
         stages: Vec::new(),
         verify: Verification { method: Verify::None, ok: false },
         durability_read_back: Default::default(),
-        rejects: steps.entry.so_far.rejects.iter().map(|rejects| rejects.path.clone()).collect(),
+        rejects: steps
+            .entry
+            .so_far
+            .rejects
+            .iter()
+            .map(|rejects| as_planned(plan, &rejects.path))
+            .collect(),
         steps: Some(report),
         warnings,
     })
+}
+
+/// A file of bad rows, which the ledger has by its absolute path, as the reports before had it.
+fn as_planned(plan: &Plan, path: &Path) -> PathBuf {
+    let is_it = |planned: &&PathBuf| absolute(planned).is_ok_and(|planned| planned == path);
+    let planned = plan.reject_places.iter().filter_map(|place| place.path.as_ref()).find(is_it);
+    planned.map_or(path, |planned| planned).to_owned()
 }
 
 /// The steps of one try.

@@ -4,10 +4,12 @@ use super::Mismatch;
 use crate::pipe::reject::{Position, Reject, limit_error};
 use crate::plan::{Column, Plan, Verify};
 use crate::report::InputReport;
+use inrush_core::Basis;
 use inrush_core::encode::{Grammar, Shape, found_by_lane, verbatim};
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::flow::{Checksum, Chunk, Code, Found, Point, Slot};
 use inrush_core::ledger::{RejectsLength, Rows, SoFar};
+use inrush_core::wording::shell_word;
 use inrush_source::Place;
 
 /// What the slots add up to, seen in the source's order.
@@ -22,6 +24,8 @@ pub(crate) struct Tally {
     pub(crate) read: u64,
     pub(super) loaded: u64,
     pub(crate) rejected: u64,
+    /// Rows that a writer's steps before this one have read, and rejected: the limit is for all of them.
+    pub(super) before: (u64, u64),
     pub(super) skipped: u64,
     pub(super) blanks: u64,
     pub(super) checksum: Option<Checksum>,
@@ -46,6 +50,7 @@ impl Tally {
             read: 0,
             loaded: 0,
             rejected: 0,
+            before: (0, 0),
             skipped: 0,
             blanks: 0,
             checksum,
@@ -136,7 +141,7 @@ impl Tally {
             let is_tolerated = |column: u32| plan.choice.tolerated.contains(&(column as usize));
             self.tolerated += u64::from(found.column.is_some_and(is_tolerated));
             self.inputs[self.file as usize].rows_rejected += 1;
-            let over = plan.request.max_rejects.exceeded(self.rejected, self.read, false);
+            let over = self.exceeds(plan, false);
             put(&reject)?;
             self.last_reject = Some(reject);
             if over {
@@ -199,6 +204,12 @@ impl Tally {
         }
     }
 
+    /// Whether there are too many bad rows; `done` where nothing more will be read.
+    pub(super) fn exceeds(&self, plan: &Plan, done: bool) -> bool {
+        let (read, rejected) = self.before;
+        plan.request.max_rejects.exceeded(rejected + self.rejected, read + self.read, done)
+    }
+
     /// When there are too many bad rows: whether columns of tolerated types have brought some, which with another type are none.
     pub(crate) fn disproves(&self) -> Option<Mismatch> {
         (self.tolerated > 0).then_some(Mismatch::Tolerated)
@@ -209,15 +220,29 @@ impl Tally {
             Some(reject) => {
                 let name = &plan.source.inputs[reject.file as usize].name;
                 let title = plan.facts.source.title.as_deref();
-                let limit = plan.request.max_rejects;
-                let error =
-                    limit_error(name, reject, self.rejected, limit, title, plan.steps.is_some());
+                let (request, in_steps) = (&plan.request, plan.steps.is_some());
+                let rejected = self.before.1 + self.rejected;
+                let error = limit_error(name, reject, rejected, request, title, in_steps);
                 // Of another encoding it is known what it is, and columns have none.
                 let is_text = matches!(reject.at, Position::Text { .. });
                 let encoding = plan.source.inputs[reject.file as usize].encoding.name();
                 if reject.code == Code::Utf8 && is_text && encoding == "UTF-8" {
-                    return error
+                    let error = error
                         .advise("if the file is in another encoding, say so: --encoding latin1");
+                    // JSON has bytes in base64, and an existing table its own types.
+                    let is_open = |name: &String| {
+                        let mut columns = plan.choice.columns.iter();
+                        columns.any(|column| column.name == *name && column.declared.is_none())
+                    };
+                    return match &reject.column {
+                        Some(name) if plan.source.grammar.dialect().is_some() && is_open(name) => {
+                            let said = shell_word(&format!("{name}=bytes"));
+                            error.advise(format!(
+                                "if column {name} holds bytes and no text, --type {said} loads them as they are"
+                            ))
+                        }
+                        _ => error,
+                    };
                 }
                 let is_guess = |name: &&String| {
                     let mut columns = plan.choice.columns.iter();
@@ -225,15 +250,31 @@ impl Tally {
                     let is_it = |column: &Column| column.name == **name && !column.is_asked();
                     is_rows && columns.any(|column| is_it(column) && column.declared.is_none())
                 };
+                // Of a new table: the input's own word.
+                let is_of_input = |name: &String| {
+                    let is_it = |column: &Column| {
+                        let is_word = column.basis == Basis::Declared && column.declared.is_none();
+                        column.name == *name && is_word
+                    };
+                    matches!(reject.at, Position::Columns { .. })
+                        && plan.choice.columns.iter().any(is_it)
+                };
                 match (&reject.column, special_shown(&reject.message)) {
                     (Some(column), None) if reject.code == Code::Type && is_guess(&column) => error
                         .advise(format!(
-                            "--type {column}=TYPE says what the column is: its type is that of the first rows' values"
+                            "--type {column}=TYPE says what the column is: its type is the one that the load began with"
                         )),
                     (Some(column), Some(special)) => error.advise(format!(
                         "--null {column}={special} loads NULL for it: {} has no such number",
                         plan.facts.target.engine
                     )),
+                    (Some(column), None)
+                        if matches!(reject.code, Code::Type | Code::Range)
+                            && is_of_input(column) =>
+                    {
+                        let said = shell_word(&format!("{column}=text"));
+                        error.advise(format!("--type {said} keeps all of the column's values"))
+                    }
                     _ => error,
                 }
             }

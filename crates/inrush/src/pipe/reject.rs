@@ -9,8 +9,9 @@ use inrush_core::flow::Code;
 use inrush_core::ledger::RejectsLength;
 use serde::Serialize;
 
-use crate::plan::Plan;
+use crate::plan::{Plan, RejectLimit, RejectsTo, Request};
 use inrush_core::error::{Error, ErrorPlace, Kind, Result, shorten};
+use inrush_core::path::text;
 use inrush_core::pending::{Pending, directory};
 use inrush_source::rejects::RejectsTable;
 
@@ -130,7 +131,7 @@ struct SidecarLine<'a> {
 pub struct RejectPlace {
     /// The input's name, as the sidecar shows it.
     pub file: String,
-    /// Where its bad rows go; `None` where the observer takes them, or none is allowed.
+    /// Where its bad rows go; `None` where the observer takes them, or none is allowed and no file is named.
     pub path: Option<PathBuf>,
     /// The line that says what separates fields and the header, verbatim with terminators, so that the rejects load again after fixing.
     pub header: Vec<u8>,
@@ -155,8 +156,10 @@ struct OpenPair {
     /// Where rows and notes are until they are published; nothing where they were by an earlier run. Their locks stay.
     pending: Option<(Pending, Pending)>,
     published: bool,
-    /// Whether committed rows go with it.
-    kept: bool,
+    /// Bytes of rows and notes so far.
+    bytes: (u64, u64),
+    /// How many of them go with committed rows; `None` where none do.
+    kept: Option<(u64, u64)>,
     /// Files of an earlier load that had the names: (name, where it is now).
     moved: Vec<(PathBuf, PathBuf)>,
     rows: BufWriter<File>,
@@ -204,8 +207,7 @@ impl RejectFiles {
         let of = |pair: &mut OpenPair| -> io::Result<RejectsLength> {
             pair.rows.flush()?;
             pair.notes.flush()?;
-            let (rows, notes) = (pair.rows.get_ref(), pair.notes.get_ref());
-            let (rows_bytes, notes_bytes) = (rows.metadata()?.len(), notes.metadata()?.len());
+            let (rows_bytes, notes_bytes) = pair.bytes;
             Ok(RejectsLength { path: absolute(&pair.path), rows_bytes, notes_bytes })
         };
         let open = self.open.iter_mut();
@@ -213,9 +215,9 @@ impl RejectFiles {
         self.closed.iter().cloned().map(Ok).chain(open).collect()
     }
 
-    /// From here on the files stay, whatever becomes of the load: rows are committed that go with them.
+    /// What is in the files stays, whatever becomes of the load: rows are committed that go with it.
     pub(crate) fn keep(&mut self) {
-        self.open.iter_mut().for_each(|pair| pair.kept = true);
+        self.open.iter_mut().for_each(|pair| pair.kept = Some(pair.bytes));
     }
 
     /// Whether there was no bad row.
@@ -245,7 +247,7 @@ impl RejectFiles {
             Some(index) => index,
             None => {
                 let mut pair = OpenPair::create(path).map_err(fail)?;
-                pair.rows.write_all(&place.header).map_err(fail)?;
+                pair.put(&[&place.header], &[]).map_err(fail)?;
                 self.open.push(pair);
                 self.open.len() - 1
             }
@@ -274,12 +276,9 @@ impl RejectFiles {
         };
         let mut line = serde_json::to_vec(&note).map_err(|error| fail(error.into()))?;
         line.push(b'\n');
-        pair.rows.write_all(&reject.raw).map_err(fail)?;
-        if reject.raw.last() != Some(&self.newline) {
-            pair.rows.write_all(&[self.newline]).map_err(fail)?;
-        }
-        pair.notes.write_all(&line).map_err(fail)?;
-        Ok(())
+        let end = [self.newline];
+        let end = if reject.raw.last() == Some(&self.newline) { &[] } else { &end[..] };
+        pair.put(&[&reject.raw, end], &line).map_err(fail)
     }
 
     /// Gives the files their names, safe on disk. Done just before the target commits: a crash between the two leaves
@@ -295,20 +294,20 @@ impl RejectFiles {
     pub(crate) fn notes(&self) -> Vec<String> {
         let moved = self.open.iter().flat_map(|pair| &pair.moved);
         moved
-            .map(|(name, aside)| {
-                format!("an earlier {} is now {}", name.display(), aside.display())
-            })
+            .map(|(name, aside)| format!("an earlier {} is now {}", text(name), text(aside)))
             .collect()
     }
 
-    /// Takes the files away again, published or not, and puts back what had their names: the load they belong to did not
-    /// happen. Those stay whose rows go with committed ones ([`RejectFiles::keep`]).
+    /// Takes the bad rows away again that were put here since [`RejectFiles::keep`], published or not, and puts back what had the names
+    /// of files that hold no others: the load they belong to did not happen.
     pub(crate) fn withdraw(&mut self) {
         self.open.retain_mut(|pair| {
-            if !pair.kept {
-                pair.withdraw();
+            match pair.kept {
+                None => pair.withdraw(),
+                // A bad row too many is no loss, and the load's own error matters more.
+                Some(kept) => drop(pair.cut(kept)),
             }
-            pair.kept
+            pair.kept.is_some()
         });
     }
 }
@@ -328,13 +327,14 @@ impl OpenPair {
         let (rows, notes) = (open(&pending.0)?, open(&pending.1)?);
         let (path, moved) = (path.to_owned(), Vec::new());
         let pending = Some(pending);
-        Ok(Self { path, pending, published: false, kept: false, moved, rows, notes })
+        let (bytes, kept) = ((0, 0), None);
+        Ok(Self { path, pending, published: false, bytes, kept, moved, rows, notes })
     }
 
     /// The files of earlier steps, as long as they were after the last of them.
     fn again(path: &Path, length: &RejectsLength) -> Result<Self> {
         let open = |path: &Path, bytes: u64| -> Result<BufWriter<File>> {
-            let shown = path.display();
+            let shown = text(path);
             let gone = |why: &str| {
                 Error::source(format!("{shown} holds bad rows of the steps so far, and {why}"))
                     .advise("put it back as it was, and fix the rows when the load is through")
@@ -357,7 +357,33 @@ impl OpenPair {
         let rows = open(path, length.rows_bytes)?;
         let notes = open(&sidecar_path(path), length.notes_bytes)?;
         let (path, moved) = (path.to_owned(), Vec::new());
-        Ok(Self { path, pending: None, published: true, kept: true, moved, rows, notes })
+        let bytes = (length.rows_bytes, length.notes_bytes);
+        let (pending, published, kept) = (None, true, Some(bytes));
+        Ok(Self { path, pending, published, bytes, kept, moved, rows, notes })
+    }
+
+    /// Writes rows, and what is wrong with them.
+    fn put(&mut self, rows: &[&[u8]], notes: &[u8]) -> io::Result<()> {
+        for part in rows {
+            self.rows.write_all(part)?;
+            self.bytes.0 += part.len() as u64;
+        }
+        self.notes.write_all(notes)?;
+        self.bytes.1 += notes.len() as u64;
+        Ok(())
+    }
+
+    /// Makes the files as long as they were.
+    fn cut(&mut self, (rows, notes): (u64, u64)) -> io::Result<()> {
+        for (file, bytes) in [(&mut self.rows, rows), (&mut self.notes, notes)] {
+            let mut own = file.get_ref().try_clone()?;
+            own.set_len(bytes)?;
+            own.seek(SeekFrom::Start(bytes))?;
+            // What the buffer holds is not to be written any more.
+            let _ = std::mem::replace(file, BufWriter::new(own)).into_parts();
+        }
+        self.bytes = (rows, notes);
+        Ok(())
     }
 
     /// Takes the files away, and puts back what had their names.
@@ -378,6 +404,9 @@ impl OpenPair {
     }
 
     fn publish(&mut self) -> io::Result<()> {
+        if self.kept == Some(self.bytes) {
+            return Ok(());
+        }
         for file in [&mut self.rows, &mut self.notes] {
             file.flush()?;
             file.get_ref().sync_all()?;
@@ -421,7 +450,7 @@ fn cannot_write(path: &Path, error: io::Error) -> Error {
         }
         _ => error.to_string(),
     };
-    Error::source(format!("cannot write the bad rows to {}: {why}", path.display()))
+    Error::source(format!("cannot write the bad rows to {}: {why}", text(path)))
         .advise("--rejects FILE puts them elsewhere")
 }
 
@@ -430,11 +459,11 @@ pub(crate) fn limit_error(
     name: &str,
     reject: &Reject,
     rejected: u64,
-    limit: inrush_core::RejectLimit,
+    request: &Request,
     title: Option<&str>,
     in_steps: bool,
 ) -> Error {
-    use inrush_core::RejectLimit;
+    let limit = request.max_rejects;
     let column = reject.column.as_ref().map(|c| format!(", column {c}")).unwrap_or_default();
     let mut what = format!("{name}: {}{column}: {}", reject.at, reject.message);
     if matches!(reject.code, Code::FieldCount | Code::Quote | Code::Escape) {
@@ -464,7 +493,9 @@ pub(crate) fn limit_error(
         _ => {}
     }
     // Beside a program there is no place for them.
-    let place = if matches!(reject.at, Position::Rows { .. }) { " and --rejects FILE" } else { "" };
+    let has_none =
+        matches!(reject.at, Position::Rows { .. }) && request.rejects == RejectsTo::Beside;
+    let place = if has_none { " and --rejects FILE" } else { "" };
     let allow = format!("reject bad rows with --max-rejects N (or N%){place}");
     error.advise(match in_steps {
         // A load that goes on behind a step wants the file as it was.

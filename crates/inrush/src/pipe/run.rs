@@ -1,6 +1,7 @@
 //! The threads and queues of one pass over the source.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
@@ -15,7 +16,7 @@ use inrush_core::target::{Lane, Load};
 struct SlotFeeder<'a> {
     empty: Receiver<Slot>,
     full: Sender<Slot>,
-    halt: &'a AtomicBool,
+    halt: &'a Arc<AtomicBool>,
     clock: StageClock<'a>,
     seq: u64,
 }
@@ -32,6 +33,10 @@ impl Feeder for SlotFeeder<'_> {
         slot.chunk.seq = self.seq;
         self.seq += 1;
         self.full.send(slot).is_ok()
+    }
+
+    fn halt(&self) -> &Arc<AtomicBool> {
+        self.halt
     }
 }
 
@@ -113,17 +118,16 @@ enum Flow {
 const TICK: Duration = Duration::from_millis(50);
 
 /// Runs one pass: `feed` reads, the encoders encode, the sink's lanes send, and `collector` sees every slot in the source's
-/// order on the calling thread. The first failure ends all stages; `release` then makes a `feed` that waits for input give up.
+/// order on the calling thread. The first failure ends all stages, and halts a `feed` that waits for input.
 pub(crate) fn pass<S: Sink + ?Sized>(
     pass: Pass<'_>,
     feed: impl FnOnce(&mut dyn Feeder) -> Result<()> + Send,
     sink: &mut S,
     collector: &mut dyn Collector<S>,
-    release: impl FnOnce(),
 ) -> Result<()> {
     let Pass { slots, chunk_bytes, encoders, step_records, meter, stop } = pass;
-    let halt = AtomicBool::new(false);
-    let halt = &halt;
+    // Of this pass alone: another one may follow it.
+    let halt = &Arc::new(AtomicBool::new(false));
     thread::scope(|scope| {
         let (empty_tx, empty_rx) = bounded::<Slot>(slots);
         let (chunk_tx, chunk_rx) = bounded::<Slot>(slots);
@@ -158,7 +162,6 @@ pub(crate) fn pass<S: Sink + ?Sized>(
         let mut stages = Stages {
             wires: wire_rx,
             empty: Some(empty_tx),
-            release: Some(release),
             ahead: Vec::new(),
             waiting: InOrder::default(),
             step_records,
@@ -190,12 +193,10 @@ pub(crate) fn pass<S: Sink + ?Sized>(
 }
 
 /// What stays from step to step: the queues of the stages before the lanes, and slots that came before their turn.
-struct Stages<'p, R> {
+struct Stages<'p> {
     wires: Receiver<Slot>,
     /// `None` once the reader gets no more.
     empty: Option<Sender<Slot>>,
-    /// Has a reader that waits for input give up.
-    release: Option<R>,
     /// Slots of each lane.
     ahead: Vec<InOrder>,
     /// Those of the collector.
@@ -208,14 +209,11 @@ struct Stages<'p, R> {
     stop: &'p AtomicBool,
 }
 
-impl<R: FnOnce()> Stages<'_, R> {
-    /// Has all stages come to their end: whoever waits for a slot waits no longer.
+impl Stages<'_> {
+    /// Has all stages come to their end: whoever waits for a slot, or for input, waits no longer.
     fn end(&mut self) {
         self.halt.store(true, Relaxed);
         self.empty = None;
-        if let Some(release) = self.release.take() {
-            release();
-        }
     }
 
     /// Has the sink's lanes send what comes, until a step is through or there is no more.

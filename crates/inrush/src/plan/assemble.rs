@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use serde::Serialize;
 
+use crate::limits;
 use crate::observer::Observer;
 use crate::pipe::reject::RejectPlace;
-use crate::plan::choose::choose;
+use crate::plan::choose::{candidates, choose};
 use crate::plan::steps::{self, Start};
 use crate::profile;
 use crate::target::{self, Location, Target};
@@ -18,10 +19,11 @@ use inrush_core::facts::{Facts, FieldFacts, SourceFacts, TargetFacts};
 use inrush_core::job::{Choice, Job, Measured};
 use inrush_core::ledger::StepPlan;
 use inrush_core::nulls::Nulls;
+use inrush_core::path;
 use inrush_core::reading::{Added, Family, Holds, Proposal, ReadRequest, Readers, Reading, Unread};
 use inrush_core::request::{
-    DialectRequest, Durability, Guarantee, IfExists, Inference, OnConflict, RejectLimit, RejectsTo,
-    Request, Verify,
+    DialectRequest, Durability, Guarantee, IfExists, Inference, MatchBy, OnConflict, RejectLimit,
+    RejectsTo, Request, Verify,
 };
 use inrush_core::schema::{Basis, Column, Type};
 use inrush_core::split::SplitPart;
@@ -89,6 +91,7 @@ pub(crate) fn plan_knowing(
     known: Option<TargetFacts>,
     observer: &dyn Observer,
 ) -> Result<Plan> {
+    limits::check(request)?;
     let (target, location) = target::find(&request.target)?;
     let request = &steps::settled(request)?;
     let facts = |request: &Request, table: &str, stop: &AtomicBool| match known {
@@ -101,6 +104,7 @@ pub(crate) fn plan_knowing(
 /// The plan of a load that only looks: of a request without a target, too, and of a table that holds rows, as if they were to be added
 /// to.
 pub(crate) fn plan_check(request: &Request, observer: &dyn Observer) -> Result<Plan> {
+    limits::check(request)?;
     let (target, location) = match request.target.as_str() {
         "" => crate::unnamed::unnamed(),
         named => target::find(named)?,
@@ -138,7 +142,7 @@ fn stoppable(
     observer: &dyn Observer,
     work: impl FnOnce(&AtomicBool) -> Result<Plan>,
 ) -> Result<Plan> {
-    let stop = observer.stop();
+    let stop = observer.stop_flag();
     work(stop).map_err(|error| if stop.load(Relaxed) { Error::interrupted() } else { error })
 }
 
@@ -150,6 +154,8 @@ fn gather(
     facts: impl FnOnce(&Request, &str, &AtomicBool) -> Result<TargetFacts>,
     stop: &AtomicBool,
 ) -> Result<Plan> {
+    // A name that is wrong is not worth a connection.
+    candidates(request, target)?;
     let mut request = request.clone();
     let (places, twice) = match (&rows, &request.split) {
         (Some(_), _) => (vec![Place::Rows], Vec::new()),
@@ -186,9 +192,8 @@ fn gather(
         }
         Some(table) => table.clone(),
         None if rows.is_some() && target.has_tables() => {
-            return Err(
-                Error::usage("rows of a program need the name of a table").advise("say table=NAME")
-            );
+            return Err(Error::usage("rows of a program need the name of a table")
+                .advise("say --table NAME"));
         }
         None => match inrush_source::folder_table(&request.sources, &places) {
             Some(folder) => folder,
@@ -232,9 +237,13 @@ fn gather(
             request.if_exists != IfExists::Replace && !table.takes_any && !table.is_nameless
         })
         .map(|table| table.columns.iter().map(|column| column.name.clone()).collect());
-    let readers = Readers::of(&request.read)?;
+    let mut readers = Readers::of(&request.read)?;
+    readers.bytes = columns_of(request, &target_facts, |ty| ty == Type::Bytes);
+    readers.moments = columns_of(request, &target_facts, |ty| {
+        matches!(ty, Type::Timestamp { .. } | Type::TimestampNs { .. })
+    });
     let opened = match (rows, &request.split) {
-        (Some(rows), _) => Source::of_rows(rows, &readers, request.dialect.flatten),
+        (Some(rows), _) => Source::of_rows(rows, &readers, request.dialect.flatten, stop),
         (None, Some(split)) => Source::of_split(split, &readers),
         (None, None) => Source::open(&places, &request.dialect, &readers, known.as_deref(), stop),
     };
@@ -248,10 +257,7 @@ fn gather(
     are_there(&readers, &source_facts)?;
     source_facts.warnings.extend(left_in_folders(&places, &source_facts));
     let note = start.as_ref().and_then(|start| start.note.clone());
-    let steps = start.map(|start| {
-        let shown = serde_json::to_value(dialect_shown(&source, request)).unwrap_or_default();
-        start.with_dialect(&shown, source.grammar.dialect().is_some())
-    });
+    let steps = start.map(|start| start.with_dialect(dialect_shown(&source, request).options()));
     let steps = steps.transpose()?;
     for name in steps.iter().flat_map(|steps: &StepPlan| &steps.entry.settled) {
         source_facts
@@ -477,6 +483,18 @@ fn two_ways(facts: &SourceFacts, choice: &Choice, shape: &Shape) -> Vec<String> 
     choice.fields.iter().zip(&shape.columns).filter_map(words).collect()
 }
 
+/// The columns that are known to be of such a type before the source is opened: the user says so, or the table.
+fn columns_of(request: &Request, facts: &TargetFacts, is: impl Fn(Type) -> bool) -> Vec<String> {
+    let of_user = request.types.iter().filter(|(_, ty)| is(**ty));
+    // By position any column of the source may be the table's.
+    let by_name = request.match_by != Some(MatchBy::Position);
+    let table = facts.kept_table(request).filter(|_| by_name);
+    let of_table = table.into_iter().flat_map(|table| &table.columns);
+    let of_table = of_table.filter(|column| is(column.ty));
+    let names = of_user.map(|(name, _)| name).chain(of_table.map(|column| &column.name));
+    names.cloned().collect()
+}
+
 /// Whether the source has the columns that options of reading name.
 fn are_there(readers: &Readers, facts: &SourceFacts) -> Result<()> {
     let is_there = |name: &str| facts.fields.iter().any(|field| field.is_called(name));
@@ -613,6 +631,8 @@ fn reject_places(
 ) -> Result<Vec<RejectPlace>> {
     let path = |place: &Place| match &request.rejects {
         RejectsTo::File(path) => Some(path.clone()),
+        // The first one ends the load, and the failure shows it: a file for it is for who asks for one.
+        RejectsTo::Beside if request.max_rejects == RejectLimit::Rows(0) => None,
         RejectsTo::Beside => beside(place, &source.grammar),
         RejectsTo::Observer => None,
     };
@@ -651,7 +671,7 @@ fn reject_places(
                 "bad rows of {} and of {} would share {}, and their columns are in different order",
                 places[other].file,
                 place.file,
-                place.path.as_deref().unwrap_or(Path::new("")).display()
+                path::text(place.path.as_deref().unwrap_or(Path::new("")))
             ))
             .advise("load them one by one"));
         }
@@ -671,7 +691,7 @@ fn reject_places(
         if let Some(written) = written.into_iter().find(|written| same_file(path, written)) {
             return Err(Error::usage(format!(
                 "bad rows would go to {}, and that is {what}",
-                written.display()
+                path::text(&written)
             ))
             .advise("--rejects FILE puts them elsewhere"));
         }
@@ -681,7 +701,8 @@ fn reject_places(
 
 /// Says before the load what would be found out at the first bad row.
 fn can_be_made(path: &Path) -> Result<()> {
-    let shown = path.display();
+    let shown = path::text(path);
+    path::expect_expanded(&shown)?;
     let error = match path.symlink_metadata() {
         // A device or a link would be replaced by a file.
         Ok(found) if !found.is_file() => {
@@ -695,12 +716,26 @@ fn can_be_made(path: &Path) -> Result<()> {
     Err(error.advise("--rejects FILE puts them elsewhere"))
 }
 
-/// Whether two paths are one file, there already or to be made.
+/// Whether two paths are one file, there already or to be made: links of either kind lead to the same one.
 fn same_file(a: &Path, b: &Path) -> bool {
     match (a.canonicalize(), b.canonicalize()) {
-        (Ok(a), Ok(b)) => a == b,
+        (Ok(a), Ok(b)) => a == b || is_linked(&a, &b),
         _ => std::path::absolute(a).ok() == std::path::absolute(b).ok(),
     }
+}
+
+/// Whether two paths without symbolic links are names of one file.
+#[cfg(unix)]
+fn is_linked(a: &Path, b: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let id = |path: &Path| path.metadata().ok().map(|found| (found.dev(), found.ino()));
+    id(a).is_some() && id(a) == id(b)
+}
+
+/// There it takes an open file to tell.
+#[cfg(not(unix))]
+fn is_linked(_: &Path, _: &Path) -> bool {
+    false
 }
 
 /// The file beside a source, or in the current directory where that is no directory's; rows of a program stand nowhere.
@@ -729,6 +764,42 @@ pub struct DialectShown {
     encodings: Vec<&'static str>,
     compressions: Vec<Option<&'static str>>,
     skip_lines: u64,
+}
+
+impl DialectShown {
+    /// The same by the options that say it, as they are typed; what no option says, in words. What is empty is not said.
+    pub(super) fn options(&self) -> Vec<(&'static str, String)> {
+        let typed = |text: &Option<String>, none: &str| match text.as_deref() {
+            None => none.to_owned(),
+            Some("\t") => "tab".to_owned(),
+            Some(",") => "comma".to_owned(),
+            Some(";") => "semicolon".to_owned(),
+            Some("|") => "pipe".to_owned(),
+            Some(" ") => "space".to_owned(),
+            Some(text) => shell_word(text),
+        };
+        let nulls: Vec<String> = self.nulls.iter().map(|null| shell_word(null)).collect();
+        let mut encodings = self.encodings.clone();
+        encodings.dedup();
+        let compressions = self.compressions.iter().map(|name| name.unwrap_or("none"));
+        let mut options = vec![
+            ("--format", self.format.to_owned()),
+            ("--delimiter", typed(&self.delimiter, "")),
+            ("--quote", typed(&self.quote, "none")),
+            ("--escape", typed(&self.escape, "none")),
+            ("--comment", typed(&self.comment, "")),
+            ("--null", nulls.join(" ")),
+            ("--encoding", encodings.join(", ")),
+            ("--skip-lines", self.skip_lines.to_string()),
+            ("the line end", self.newline.unwrap_or_default().to_owned()),
+            ("the compression", compressions.collect::<Vec<_>>().join(", ")),
+        ];
+        // JSON and columns take no word about a header.
+        if self.delimiter.is_some() {
+            options.push((steps::HEADER, if self.header { "yes" } else { "no" }.to_owned()));
+        }
+        options
+    }
 }
 
 impl Plan {

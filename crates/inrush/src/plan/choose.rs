@@ -290,20 +290,23 @@ fn columns(
             (columns, fields)
         }
     };
-    for (name, ty) in &request.types {
-        let Some(at) = called(name, facts, &columns, &fields) else {
+    // What is said of a column is promised of the table, so that one that is left out is none to say it of.
+    let find = |said: String, name: &str, columns: &[Column]| {
+        called(name, facts, columns, &fields).ok_or_else(|| {
             let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-            return Err(Error::usage(format!("--type {name}={ty}: there is no column {name}"))
-                .advise(format!("use one of the columns: {}", names.join(", "))));
-        };
+            Error::usage(format!("{said}: there is no column {name}"))
+                .advise(format!("use one of the columns: {}", names.join(", ")))
+        })
+    };
+    for (name, ty) in &request.types {
+        let at = find(format!("--type {name}={ty}"), name, &columns)?;
         let column = &mut columns[at];
         column.ty = asked_type(name, *ty, column, facts)?;
         column.basis = Basis::Asked;
     }
     for name in &request.read.columns.required {
-        if let Some(at) = called(name, facts, &columns, &fields) {
-            columns[at].required = true;
-        }
+        let at = find(format!("--not-null {name}"), name, &columns)?;
+        columns[at].required = true;
     }
     Ok((columns, fields))
 }
@@ -347,7 +350,7 @@ fn may_add(request: &Request, target: &dyn Target, facts: &Facts) -> Result<()> 
             "--new-columns add: a load in steps keeps the table as it is defined".to_owned(),
         )
         .advise("add the columns to the table first, or leave --guarantee chunks out"),
-        () if request.owns_table => Error::usage(
+        () if request.is_attempt() => Error::usage(
             "--new-columns add: the columns of a job's table are settled when the job begins",
         )
         .advise("add the columns to the table before"),
@@ -466,7 +469,8 @@ fn key(
         return Err(Error::usage(
             "--primary-key and --index are for a table that the load makes; this one is there",
         )
-        .advise("leave them out, or let --if-exists replace recreate the table"));
+        .advise("leave them out")
+        .advise("or let --if-exists replace recreate the table"));
     }
     if request.on_conflict == OnConflict::Fail {
         return match request.key.as_slice() {
@@ -510,7 +514,7 @@ fn key(
                     "--key {names}: the table has no UNIQUE or PRIMARY KEY on it that holds at once and for all rows"
                 ),
             )
-            .advise(format!("make one first: {}", target.unique_key(table, key))),
+            .advise(target.unique_key(table, key, &facts.target)),
             None => Error::usage(format!(
                 "--key {names}: nothing makes these columns unique in a new table"
             ))
@@ -530,6 +534,30 @@ fn same_columns(a: &[String], b: &[String]) -> bool {
     sorted(a) == sorted(b)
 }
 
+/// The strategies that the request leaves to choose from, of whatever database: the one that it names, or those that give nothing up.
+///
+/// # Errors
+/// When the target has none of that name.
+pub(super) fn candidates(
+    request: &Request,
+    target: &'static dyn Target,
+) -> Result<Vec<&'static dyn Strategy>> {
+    let all = target.strategies().iter().copied();
+    let Some(name) = request.strategy.as_deref() else {
+        return Ok(all.filter(|strategy| strategy.gives_up().is_none()).collect());
+    };
+    let is_named = |strategy: &&dyn Strategy| {
+        strategy.id() == name || strategy.id().rsplit('/').next() == Some(name)
+    };
+    let found: Vec<&'static dyn Strategy> = all.clone().filter(is_named).collect();
+    if found.is_empty() {
+        let ids: Vec<&str> = all.map(Strategy::id).collect();
+        return Err(Error::usage(format!("'{name}' is no strategy for this target"))
+            .advise(format!("use one of {}", ids.join(", "))));
+    }
+    Ok(found)
+}
+
 fn strategy(
     request: &Request,
     facts: &Facts,
@@ -539,33 +567,25 @@ fn strategy(
     hints: &mut Vec<String>,
 ) -> Result<(&'static dyn Strategy, Knobs, Fit)> {
     let named = request.strategy.as_deref();
-    let answers_to = |strategy: &dyn Strategy, name: &str| {
-        strategy.id() == name || strategy.id().rsplit('/').next() == Some(name)
-    };
-    let candidates: Vec<&'static dyn Strategy> = target
-        .strategies()
-        .iter()
-        .copied()
-        .filter(|strategy| match named {
-            Some(name) => answers_to(*strategy, name),
-            None => strategy.gives_up().is_none(),
-        })
-        .collect();
-    if let (Some(name), true) = (named, candidates.is_empty()) {
-        let ids: Vec<&str> = target.strategies().iter().map(|strategy| strategy.id()).collect();
-        return Err(Error::usage(format!("'{name}' is no strategy for this target"))
-            .advise(format!("use one of {}", ids.join(", "))));
-    }
+    let candidates = candidates(request, target)?;
     let adds_columns = !facts.new_fields(request).is_empty();
     // The last strategy is the plainest: what even that one can't do is what the user should read.
-    let (mut last_error, mut knob_error) = (None, None);
+    let (mut last_error, mut value_error, mut knob_error) = (None, None, None);
     for strategy in candidates {
         let mut knobs = match Knobs::resolve(strategy, &request.knobs) {
             Ok(knobs) => knobs,
             Err(error) => {
+                let fit = strategy.fit(request, facts, &mut Knobs::of(strategy));
+                if named.is_none() && matches!(fit, Fit::Foreign { .. }) {
+                    continue;
+                }
                 reasons.push(format!("not {}", error.what()));
                 // Why a strategy that has the knob can't do it says more than that others have none.
-                knob_error = Some(error);
+                let has = |name: &String| strategy.knobs().iter().any(|knob| knob.name == name);
+                match request.knobs.keys().all(has) {
+                    true => value_error = Some(error),
+                    false => knob_error = Some(error),
+                }
                 continue;
             }
         };
@@ -577,6 +597,10 @@ fn strategy(
         let why_not = match &fit {
             Fit::Foreign { .. } if named.is_none() => continue,
             Fit::Unusable { reason } | Fit::Foreign { reason } => reason.clone(),
+            Fit::Wrong { reason, advice: tried } => {
+                advice.push(tried.clone());
+                reason.clone()
+            }
             Fit::Barred { reason } => {
                 hints.push(format!("not {}: {reason}", strategy.id()));
                 reason.clone()
@@ -607,7 +631,7 @@ fn strategy(
                 reasons.extend(notes.iter().cloned());
                 hints.extend(strategy.gives_up().map(|what| format!("{}: {what}", strategy.id())));
                 if !atomic && request.guarantee != Guarantee::Chunks && !facts.target.is_stream {
-                    reasons.push("rows are committed on the way: a failed load leaves those of finished transactions".to_owned());
+                    reasons.push("rows are committed on the way: a failed load leaves those that were".to_owned());
                 }
                 return Ok((strategy, knobs, fit));
             }
@@ -622,6 +646,7 @@ fn strategy(
         last_error = Some(advice.into_iter().fold(error, Error::advise));
     }
     Err(last_error
+        .or(value_error)
         .or(knob_error)
         .unwrap_or_else(|| Error::usage("this target has no strategy in this build")))
 }
@@ -799,7 +824,7 @@ mod tests {
             error.what(),
             "table t has no columns id, name that the source names: the source has id, name; the table has a, b"
         );
-        assert_eq!(error.advice().len(), 4);
+        assert_eq!(error.advice().len(), 5);
 
         let mut unknown = facts();
         unknown.target.table = Some(table(&["id"], false));
@@ -808,7 +833,7 @@ mod tests {
             error.what(),
             "table t has no column name that the source names: the source has id, name; the table has id"
         );
-        assert_eq!(error.advice().len(), 3, "as many columns are not to be had by position");
+        assert_eq!(error.advice().len(), 4, "as many columns are not to be had by position");
 
         let mut too_narrow = facts();
         too_narrow.source.header = false;

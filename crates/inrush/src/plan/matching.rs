@@ -150,6 +150,9 @@ impl Sides<'_> {
                 list(found.columns.iter().map(|column| column.name.as_str())),
             ),
         );
+        if let Some(way_out) = &found.way_out {
+            return error.advise(way_out);
+        }
         if facts.source.header_is_detected && request.dialect.header.is_none() {
             error = error.advise("--header no if the first line is data");
         }
@@ -158,13 +161,18 @@ impl Sides<'_> {
                 "--match position if these are the same columns, in this order, under other names",
             );
         }
-        error.advise(
+        let error = error.advise(
             "--rename OLD=NEW where a name differs, --drop NAME or --new-columns ignore to leave columns out",
-        )
-        .advise(match self.adds {
-            true => "--new-columns add adds them to the table; or load into another --table",
-            false => "or add them to the table first, or load into another --table",
-        })
+        );
+        if request.is_attempt() {
+            return error.advise("or begin a job for all columns");
+        }
+        error
+            .advise(match self.adds {
+                true => "--new-columns add adds them to the table",
+                false => "or add them to the table first",
+            })
+            .advise("or load into another --table")
     }
 
     fn by_position(&self, request: &Request) -> Result<(Vec<Column>, Vec<usize>)> {
@@ -184,9 +192,12 @@ impl Sides<'_> {
                 list(columns.iter().map(|column| column.name.as_str()))
             ),
         );
-        Err(match request.match_by {
-            Some(_) => error.advise("--match position takes as many columns as the table has"),
-            None => error.advise("give the source a header with the table's column names"),
+        Err(match (&found.way_out, request.match_by) {
+            (Some(way_out), _) => error.advise(way_out),
+            (None, Some(_)) => {
+                error.advise("--match position takes as many columns as the table has")
+            }
+            (None, None) => error.advise("give the source a header with the table's column names"),
         })
     }
 }

@@ -53,7 +53,7 @@ fn nearly(spoiler: &Spoiler) -> Option<Nearly> {
         | Spoiler::Values { narrower, fitting, seen, .. } => {
             Some(Nearly { ty: *narrower, misfits: seen - fitting, seen: *seen })
         }
-        Spoiler::Form { .. } => None,
+        Spoiler::Form { .. } | Spoiler::Inputs { .. } => None,
     }
 }
 
@@ -91,6 +91,7 @@ fn price(field: &FieldFacts, ty: Type, limit: RejectLimit) -> Option<String> {
     let misfit = match spoiler {
         Spoiler::Null { spelling, .. } => format!("'{spelling}'"),
         Spoiler::Values { misfit, .. } | Spoiler::Form { misfit, .. } => misfit.to_string(),
+        Spoiler::Inputs { .. } => return None,
     };
     let instead = match spoiler {
         Spoiler::Null { spelling, .. } => {
@@ -128,6 +129,13 @@ fn words<'a>(fields: impl Iterator<Item = &'a FieldFacts>) -> Vec<String> {
             )),
             Some(Spoiler::Form { form, misfit, .. }) => {
                 hints.push(format!("column {name} is text: {}", form_words(*form, name, misfit)));
+            }
+            Some(Spoiler::Inputs { narrower, narrower_in, other, other_in }) => {
+                hints.push(format!(
+                    "column {name} is text: it is of type {narrower} in {narrower_in}, and of type {other} in {other_in} (--type {} \
+                     makes bad rows of values that are none)",
+                    shell_word(&format!("{name}={narrower}")),
+                ));
             }
         }
     }
@@ -245,6 +253,24 @@ mod tests {
         let (types, hints) = types_of("6", &fields);
         assert_eq!(types, [(Type::Integer, true); 3]);
         assert!(hints[0].ends_with("such as 'NA' (--null id=NA reads it as NULL)"), "{hints:?}");
+    }
+
+    #[test]
+    fn of_inputs_of_two_types_both_are_named() {
+        let [narrower_in, other_in] = ["a.parquet", "b.parquet"].map(str::to_owned);
+        let [narrower, other] = [Type::Date, Type::Timestamp { zone: false }];
+        let spoiler = Spoiler::Inputs { narrower, narrower_in, other, other_in };
+        for limit in ["0", "all"] {
+            let (types, hints) = types_of(limit, &[field("a b", Some(spoiler.clone()))]);
+            assert_eq!(types, [(Type::Text, false)], "{limit}");
+            assert_eq!(
+                hints,
+                [
+                    "column a b is text: it is of type date in a.parquet, and of type timestamp in b.parquet (--type 'a b=date' makes bad \
+                     rows of values that are none)"
+                ]
+            );
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::plan::{Guarantee, IfExists, Request, TargetFacts};
 use crate::target::{ALL, Target};
 use inrush_core::error::{Error, Result};
 use inrush_core::ledger::{Entry, InputState, StepPlan, TABLE};
+use inrush_core::path;
 use inrush_core::wording::counted;
 use inrush_source::{Place, Stored};
 
@@ -135,7 +136,7 @@ fn state(path: &Path, place: &Place) -> std::io::Result<InputState> {
             // Its own name follows that of the file on disk.
             Place::Member(_) | Place::Sheet(_) => {
                 let mut name = std::path::absolute(path)?.into_os_string();
-                name.push(place.name().strip_prefix(&path.display().to_string()).unwrap_or(""));
+                name.push(place.name().strip_prefix(&*path::text(path)).unwrap_or(""));
                 name.into()
             }
         },
@@ -145,7 +146,7 @@ fn state(path: &Path, place: &Place) -> std::io::Result<InputState> {
     })
 }
 
-/// The options that decide what a row means, besides those of the dialect, which is compared as it was detected.
+/// The options that decide what a row means, as they are typed, besides those of the dialect, which is compared as it was detected.
 fn options(request: &Request) -> BTreeMap<String, String> {
     let mut types: Vec<String> =
         request.types.iter().map(|(name, ty)| format!("{name}={ty}")).collect();
@@ -158,7 +159,7 @@ fn options(request: &Request) -> BTreeMap<String, String> {
         ("--key", request.key.join(",")),
         ("--primary-key", request.primary_key.join(",")),
         (VERIFY, request.verify.to_string()),
-        ("--flatten", if request.dialect.flatten { "yes" } else { "no" }.to_owned()),
+        ("--flatten", if request.dialect.flatten { "said" } else { "" }.to_owned()),
     ];
     let read = request.read.said().filter(|(_, value)| !value.is_empty());
     said.into_iter().chain(read).map(|(name, value)| (name.to_owned(), value)).collect()
@@ -339,28 +340,17 @@ impl Start {
             let header = self.plan.entry.options.get(HEADER);
             // With a table there the first line may be judged otherwise.
             request.dialect.header =
-                request.dialect.header.or(header.map(|header| header == "true"));
+                request.dialect.header.or(header.map(|header| header == "yes"));
         }
         request
     }
 
-    /// The steps of a load whose inputs are written in this way: names and words of the dialect.
+    /// The steps of a load whose inputs are written in this way: the options of a dialect.
     ///
     /// # Errors
     /// When they were read otherwise before.
-    pub(super) fn with_dialect(
-        mut self,
-        dialect: &serde_json::Value,
-        delimited: bool,
-    ) -> Result<StepPlan> {
-        let empty = serde_json::Map::new();
-        for (name, value) in dialect.as_object().unwrap_or(&empty) {
-            let name = format!("--{}", name.replace('_', "-"));
-            // JSON and columns take no word about a header.
-            if delimited || name != HEADER {
-                self.options.insert(name, value.to_string());
-            }
-        }
+    pub(super) fn with_dialect(mut self, dialect: Vec<(&'static str, String)>) -> Result<StepPlan> {
+        self.options.extend(dialect.into_iter().map(|(name, value)| (name.to_owned(), value)));
         let entry = &mut self.plan.entry;
         if !self.plan.goes_on {
             entry.options = self.options;
@@ -375,7 +365,7 @@ impl Start {
 const VERIFY: &str = "--verify";
 
 /// The word for whether there is a header.
-const HEADER: &str = "--header";
+pub(super) const HEADER: &str = "--header";
 
 /// What else a user can do.
 const FROM_THE_FIRST_ROW: &str = "or begin at the first row, without --resume: --guarantee chunks --if-exists truncate or replace, which deletes the table's rows";
@@ -387,7 +377,7 @@ fn paths(inputs: &[InputState]) -> impl Iterator<Item = &PathBuf> {
 fn listed(inputs: &[InputState]) -> String {
     const SHOWN: usize = 3;
     let mut names: Vec<String> =
-        paths(inputs).take(SHOWN).map(|path| path.display().to_string()).collect();
+        paths(inputs).take(SHOWN).map(|path| path::text(path).into_owned()).collect();
     if inputs.len() > SHOWN {
         names.push(format!("{} more", inputs.len() - SHOWN));
     }
@@ -403,7 +393,7 @@ fn goes_on(
     table: &str,
 ) -> Result<()> {
     if let Some((was, is)) = entry.inputs.iter().zip(inputs).find(|(was, is)| was != is) {
-        let name = is.path.display();
+        let name = path::text(&is.path);
         let how = match () {
             () if was.bytes != is.bytes => {
                 format!(
@@ -417,7 +407,7 @@ fn goes_on(
         };
         let error = Error::source(format!("{name} has changed since the load was begun: {how}"));
         return Err(error
-            .about(&name.to_string())
+            .about(&name)
             .advise("put the file back as it was, and its time")
             .advise(FROM_THE_FIRST_ROW));
     }
@@ -451,7 +441,7 @@ fn same_options(before: &BTreeMap<String, String>, now: &BTreeMap<String, String
         let is_less = name == VERIFY && (was == "checksum" || is == "none");
         if was != is && !is_less {
             let shown = |value: &String| match value.as_str() {
-                "" | "null" | "[]" => "not said".to_owned(),
+                "" => "not said".to_owned(),
                 value => value.to_owned(),
             };
             return Err(Error::usage(format!(

@@ -48,6 +48,7 @@ pub struct Report {
     /// The engine's settings that decide what the load survives, as the engine told them before the commit.
     pub durability_read_back: BTreeMap<String, String>,
     /// The files that hold bad rows.
+    #[serde(serialize_with = "inrush_core::path::serialize_all")]
     pub rejects: Vec<PathBuf>,
     /// The steps of a load that was committed in steps (`--guarantee chunks`); `None` of one that was all or nothing. Rows are those of
     /// all steps, seconds and bytes those of this run.
@@ -82,7 +83,8 @@ impl StepsReport {
 }
 
 impl Report {
-    /// Adds another load into the same table: what there was of rows and seconds is summed up, all else is the last one's.
+    /// Adds the next step of a writer: what there was of rows and seconds is summed up, each warning is there once, and all else is the
+    /// last step's, such as the files of bad rows, which are those of all steps.
     pub(crate) fn add(&mut self, other: Report) {
         let sum = |a: Option<u64>, b: Option<u64>| a.zip(b).map(|(a, b)| a + b);
         let (before, after) = (self.seconds, other.seconds);
@@ -94,10 +96,11 @@ impl Report {
             own.rows_skipped += more.rows_skipped;
         }
         let mut warnings = std::mem::take(&mut self.warnings);
-        warnings.extend(other.warnings.iter().cloned());
-        warnings.dedup();
-        let mut rejects = std::mem::take(&mut self.rejects);
-        rejects.extend(other.rejects.iter().cloned());
+        for warning in &other.warnings {
+            if !warnings.contains(warning) {
+                warnings.push(warning.clone());
+            }
+        }
         let seconds = Seconds {
             total: before.total + after.total,
             load: before.load + after.load,
@@ -119,7 +122,6 @@ impl Report {
             seconds,
             rows_per_second: rows_loaded as f64 / seconds.total,
             mb_per_second: bytes_read as f64 / 1e6 / seconds.total,
-            rejects,
             warnings,
             ..other
         };

@@ -21,8 +21,7 @@ use inrush_core::error::{Error, Result};
 
 use crate::place::{cannot_open, is_read};
 use crate::{Compression, Place};
-use inrush_store::Copied;
-use inrush_store::Stop;
+use inrush_store::{Copied, Pattern, Stop};
 pub(crate) use limit::{Bounded, Limit, Refusal};
 
 /// A file within an archive.
@@ -201,18 +200,11 @@ fn choose(
         Chosen::Named(pattern) => {
             let files: Vec<Entry> = files.collect();
             let is_name = files.iter().any(|entry| entry.name == *pattern);
-            let glob = glob::Pattern::new(pattern).map_err(|error| {
-                Error::usage(format!("'{pattern}' is no pattern: {}", error.msg))
-            })?;
-            let options = glob::MatchOptions {
-                case_sensitive: true,
-                require_literal_separator: true,
-                require_literal_leading_dot: true,
-            };
+            let wanted = Pattern::new(pattern)?;
             for entry in files {
                 let fits = match is_name {
                     true => entry.name == *pattern,
-                    false => glob.matches_with(&entry.name, options) && !is_of_finder(&entry.name),
+                    false => wanted.fits(&entry.name) && !is_of_finder(&entry.name),
                 };
                 if fits { taken.push(entry) } else { others.push(entry.name) }
             }

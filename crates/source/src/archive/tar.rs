@@ -14,6 +14,7 @@ use crate::archive::{Bounded, Content, Entry, Limit, Refusal, Sort, head};
 use crate::place::{cannot_open, is_named};
 use crate::{Compression, Place};
 use inrush_core::error::{Error, Result};
+use inrush_core::path::name_of_bytes;
 
 /// A block of the format.
 const BLOCK: usize = 512;
@@ -97,7 +98,7 @@ pub(super) fn entries(
 }
 
 fn look(mut entry: tar::Entry<'_, impl Read>, stream: &Arc<Stream>) -> io::Result<Entry> {
-    let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+    let name = name_of_bytes(&entry.path_bytes()).into_owned();
     let name = name.strip_prefix("./").map(str::to_owned).unwrap_or(name);
     let (at, bytes) = (entry.raw_file_position(), entry.size());
     let sort = match entry.header().entry_type() {
@@ -105,7 +106,7 @@ fn look(mut entry: tar::Entry<'_, impl Read>, stream: &Arc<Stream>) -> io::Resul
         EntryType::Directory => Sort::Folder,
         EntryType::Link | EntryType::Symlink => {
             let to = entry.link_name_bytes().unwrap_or_default();
-            Sort::Link(String::from_utf8_lossy(&to).into_owned())
+            Sort::Link(name_of_bytes(&to).into_owned())
         }
         EntryType::GNUSparse => Sort::Unreadable(Refusal::new(
             "it is a sparse file, of which an archive holds only parts",

@@ -10,6 +10,7 @@ use crate::archive::{Content, Entry, Limit, Refusal, Sort, head};
 use crate::place::{cannot_open, is_named};
 use crate::{Compression, Place};
 use inrush_core::error::{Error, Result};
+use inrush_core::path::name_of_bytes;
 
 /// A member as it lies in the archive.
 #[derive(Debug)]
@@ -104,7 +105,7 @@ pub(super) fn entries(place: &Place) -> Result<Vec<Entry>> {
         let mut file = archive.by_index_raw(index).map_err(|error| damaged(&error))?;
         let member = match file.name() {
             Ok(name) => name.replace('\\', "/"),
-            Err(_) => String::from_utf8_lossy(file.name_raw()).into_owned(),
+            Err(_) => name_of_bytes(file.name_raw()).into_owned(),
         };
         let is_twice = twice.contains(file.name_raw());
         let (packed, bytes) = (file.compressed_size(), file.size());
@@ -113,7 +114,7 @@ pub(super) fn entries(place: &Place) -> Result<Vec<Entry>> {
             _ if file.is_symlink() => {
                 let mut to = Vec::new();
                 let _ = file.by_ref().take(LINK_BYTES).read_to_end(&mut to);
-                Sort::Link(String::from_utf8_lossy(&to).into_owned())
+                Sort::Link(name_of_bytes(&to).into_owned())
             }
             _ if file.encrypted() => Sort::Unreadable(Refusal::new(
                 "it is encrypted",

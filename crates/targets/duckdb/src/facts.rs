@@ -12,7 +12,7 @@ use crate::types::{self, Carried};
 use inrush_core::Basis;
 use inrush_core::error::{Error, Result};
 use inrush_core::ledger::{self, Entries, Entry};
-use inrush_core::pending::{directory, follow_link, no_directory};
+use inrush_core::pending::{directory, follow_link, no_directory, plain_file};
 use inrush_core::target::{Location, TableName};
 use inrush_core::{
     Column, IfExists, MomentLimits, OnConflict, Own, Request, TableFacts, TargetFacts, Type,
@@ -163,18 +163,14 @@ pub(super) fn gather(
 /// Whether there is a database.
 fn is_there(named: &Path, real: &Path) -> Result<bool> {
     let shown = named.display();
-    if named.is_dir() {
-        return Err(Error::target(format!("{shown} is a directory, not a database"))
-            .advise("name a file in it"));
-    }
-    match std::fs::metadata(real) {
-        Ok(found) if found.len() == 0 => {
+    match plain_file(named, "database")? {
+        Some(found) if found.len() == 0 => {
             Err(Error::target(format!("{shown} is empty, which no DuckDB database is"))
                 .advise(format!("remove it, and inrush makes the database: rm {shown}")))
         }
-        Ok(_) => Ok(true),
-        Err(_) if !directory(real).is_dir() => Err(no_directory(&follow_link(named))),
-        Err(_) => {
+        Some(_) => Ok(true),
+        None if !directory(real).is_dir() => Err(no_directory(&follow_link(named))),
+        None => {
             refuse_leftovers(named, real)?;
             Ok(false)
         }
@@ -240,7 +236,7 @@ pub(super) fn read(connection: &Connection, table: Option<&str>) -> Result<Targe
         // No limit is documented; a row of more has never been seen to be of use.
         columns_max: 10_000,
         name_fault: None,
-        moments: MomentLimits { nanos: true, ..MomentLimits::of(6) },
+        moments: MomentLimits { nanos: true, infinite_ends: true, ..MomentLimits::of(6) },
         text_types: &[Type::Time, Type::Uuid],
         ..TargetFacts::default()
     };

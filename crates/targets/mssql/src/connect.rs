@@ -86,6 +86,25 @@ pub(super) fn place(url: &str) -> Result<Place> {
     place_with(url, |name| std::env::var(name).ok())
 }
 
+/// Properties of JDBC's URLs, of which nearly every one has some.
+const PROPERTIES: [&str; 8] = [
+    "user",
+    "userName",
+    "password",
+    "database",
+    "databaseName",
+    "encrypt",
+    "integratedSecurity",
+    "trustServerCertificate",
+];
+
+/// Whether it is one of JDBC's URLs: `sqlserver://host:1433;user=u`. A password may have semicolons, too.
+fn has_properties(text: &str) -> bool {
+    let mut names =
+        text.split(';').skip(1).filter_map(|property| Some(property.split_once('=')?.0));
+    names.any(|name| PROPERTIES.iter().any(|known| known.eq_ignore_ascii_case(name)))
+}
+
 fn place_with(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Place> {
     let scheme = without_secrets(text);
     let wrong = |what: String| {
@@ -94,6 +113,10 @@ fn place_with(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<P
         );
         escape_advice(text).into_iter().fold(error, Error::advise)
     };
+    if has_properties(text) {
+        let what = format!("{scheme} has properties behind semicolons, as JDBC writes them");
+        return Err(wrong(what).advise("the password can be in INRUSH_PASSWORD"));
+    }
     let url = Url::parse(text).map_err(|error| wrong(format!("{scheme} is no URL: {error}")))?;
     let decode = |part: &str| {
         let decoded = percent_decode_str(part).decode_utf8().map(Cow::into_owned);
@@ -326,6 +349,23 @@ mod tests {
             assert!(!error.unwrap_or_default().contains("secret"));
         }
         assert!(claim("postgres://u@h/d").is_none());
+    }
+
+    #[test]
+    fn a_url_of_jdbc_is_told_how_it_is_written() {
+        for url in [
+            "sqlserver://h:1433;user=u;password=secret",
+            "sqlserver://h\\i;databaseName=d;password=sec@ret/;",
+            "mssql://h:1;IntegratedSecurity=true",
+        ] {
+            let error = opened(url, &[]).err().unwrap();
+            assert!(error.what().contains("as JDBC writes them"), "{error}");
+            assert!(error.advice()[0].starts_with("write mssql://"), "{error}");
+            assert!(!format!("{error} {:?}", error.advice()).contains("sec"), "{error}");
+        }
+        for url in ["mssql://u:se;cret@h/d?encrypt=no", "mssql://u:se;c=t@h:1/d"] {
+            assert!(opened(url, &[]).is_ok(), "{url}");
+        }
     }
 
     #[test]

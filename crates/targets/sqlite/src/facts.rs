@@ -16,7 +16,7 @@ use crate::session::{Home, LockWait, explain, open_file, refuse_leftovers, with_
 use crate::types;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::ledger::{self, Entries, Entry};
-use inrush_core::pending::{directory, follow_link, no_directory};
+use inrush_core::pending::{directory, follow_link, no_directory, plain_file};
 use inrush_core::{Basis, Column, IfExists, Own, Request, TableFacts, TargetFacts};
 
 /// What only this target knows: how an existing database is laid out.
@@ -45,16 +45,9 @@ pub(super) fn gather(
     request: &Request,
     locks: &LockWait<'_>,
 ) -> Result<TargetFacts> {
-    if path.is_dir() {
-        return Err(Error::new(
-            Kind::Target,
-            format!("{} is a directory, not a database", path.display()),
-        )
-        .advise("name a file in it"));
-    }
     let is_memory = Home::of(path).is_memory();
     let path = &if is_memory { path.to_owned() } else { follow_link(path) };
-    let exists = is_memory || path.exists();
+    let exists = is_memory || plain_file(path, "database")?.is_some();
     if !exists {
         if !directory(path).is_dir() {
             return Err(no_directory(path));

@@ -21,6 +21,35 @@ fn without_a_suite_it_lists_them() {
 }
 
 #[test]
+fn a_time_has_a_unit_or_is_in_seconds_and_quiet_is_quiet() {
+    let fixture = Fixture::new();
+    for (budget, wanted) in
+        [("90", "at most 90 s"), ("10s", "at most 10 s"), ("2m", "at most 120 s")]
+    {
+        let dry = ["bench", "tuning-sqlite", "--profile", "smoke", "--dry-run", "--budget", budget];
+        fixture.inrush(&dry).exits(0).prints(&[wanted]);
+    }
+    let targets = r#"
+[target.csv]
+family = "csv"
+about = "a file"
+durability = "none"
+vars = { strategy = "files/csv" }
+"#;
+    let experiment = r#"
+targets = ["csv"]
+metric = "load.rows_per_s"
+[[experiment.phase]]
+id = "load"
+load = { dataset = "pairs", strategy = "{strategy}" }
+"#;
+    fixture.write("suite.toml", suite(targets, experiment));
+    let run = bench(&fixture, &["-q", "--budget", "1m"]).exits(0);
+    assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", ""));
+    assert!(run_folder(&fixture).join("report.html").is_file());
+}
+
+#[test]
 fn a_dry_run_says_everything_and_does_nothing() {
     let fixture = Fixture::new();
     let run = fixture.leaves_all(|| {
@@ -101,6 +130,7 @@ fn mistakes_are_told_with_their_place() {
     fixture.misused(&["bench", "mass-inserts", "--set", "null=MAYBE"]).says(&["MAYBE", "NOT NULL"]);
     fixture.misused(&["bench", "mass-inserts", "--only", "nothing-like-it"]).says(&["no cell"]);
     fixture.misused(&["bench", "mass-inserts", "--blocks", "3..1"]).says(&["--blocks"]);
+    fixture.misused(&["bench", "mass-inserts", "--budget", "soon"]).says(&["--budget soon", "90s"]);
     fixture.misused(&["bench-worker"]).says(&["inrush bench"]);
 }
 

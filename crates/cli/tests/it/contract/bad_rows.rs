@@ -262,6 +262,59 @@ pub(super) fn a_key_that_is_there_is_one<P: Place>() {
     });
 }
 
+/// Whatever NULL is to the target's keys.
+pub(super) fn without_a_key_change_no_other<P: Place>() {
+    if !P::TRAITS.has_keys {
+        return;
+    }
+    by_every_strategy::<P>(|place, way| {
+        for how in ["update", "replace", "skip"] {
+            place
+                .files()
+                .write("old.csv", "id,name\n1,a\n2,b\n")
+                .write("in.csv", "id,name\n2,c\n,x\n");
+            load(place, &["old.csv", "--primary-key", "id", "--if-exists", "replace"]).exits(0);
+            let changed = ["in.csv", "--on-conflict", how, "--max-rejects", "1", "--json"];
+            let args = [&changed[..], P::TRAITS.with_key, &adding::<P>(way)[..]].concat();
+            let run = load(place, &args);
+            // What can't do this says so.
+            if run.status.code() == Some(2) {
+                assert_eq!(run.json()["error"]["kind"], "usage");
+                continue;
+            }
+            let (two, found) =
+                (if how == "skip" { "2,b\n" } else { "2,c\n" }, all_of(place, &COLUMNS));
+            let others: Vec<_> =
+                found.into_iter().filter(|row| row[1].as_deref() != Some("x")).collect();
+            assert_eq!(others, records(&format!("1,a\n{two}")), "{how} {way:?}");
+        }
+    });
+}
+
+/// What is left out was not sent.
+pub(super) fn that_are_skipped_are_in_no_checksum<P: Place>() {
+    if !P::TRAITS.has_keys {
+        return;
+    }
+    by_every_strategy::<P>(|place, way| {
+        place
+            .files()
+            .write("old.csv", "id,name\n1,a\n2,b\n")
+            .write("in.csv", "id,name\n3,c\n2,x\n3,d\n4,e\n");
+        load(place, &["old.csv", "--primary-key", "id", "--if-exists", "replace"]).exits(0);
+        let skip = ["in.csv", "--on-conflict", "skip", "--verify", "checksum", "--json"];
+        let args = [&skip[..], P::TRAITS.with_key, &adding::<P>(way)[..]].concat();
+        let run = load(place, &args);
+        if run.status.code() == Some(2) {
+            assert_eq!(run.json()["error"]["kind"], "usage");
+            return;
+        }
+        let report = run.exits(0).json();
+        assert_eq!((&report["rows_loaded"], &report["rows_skipped"]), (&2.into(), &2.into()));
+        assert_eq!(all_of(place, &COLUMNS), records("1,a\n2,b\n3,c\n4,e\n"), "{way:?}");
+    });
+}
+
 pub(super) fn that_are_allowed_keep_a_columns_type<P: Place>() {
     P::for_each(|place| {
         place.files().write("in.csv", "id,name\n1,9.5\n2,free\n3,3\n4,2.25\n");

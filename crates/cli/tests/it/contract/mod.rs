@@ -293,6 +293,8 @@ over_every_target! {
         bad_rows::are_the_later_ones_with_one_key,
         bad_rows::of_a_pipe_may_repeat_a_key,
         bad_rows::a_key_that_is_there_is_one,
+        bad_rows::without_a_key_change_no_other,
+        bad_rows::that_are_skipped_are_in_no_checksum,
         bad_rows::that_are_allowed_keep_a_columns_type,
         bad_rows::are_values_that_would_not_stay_as_they_are_written,
         check::finds_the_rows_that_a_load_would_reject,
@@ -336,6 +338,9 @@ over_every_target! {
         programs::a_writer_loads_all_or_nothing,
         programs::a_writer_in_steps_leaves_whole_steps,
         programs::a_step_that_fails_is_undone,
+        programs::bad_rows_of_steps_are_in_one_file,
+        programs::columns_of_a_batch_go_by_name,
+        programs::a_number_is_no_boolean_of_a_new_table,
         #[cfg(all(feature = "cloud", feature = "sqlite"))]
         places::over_the_network_have_the_rows_of_the_file,
         #[cfg(feature = "parquet")]

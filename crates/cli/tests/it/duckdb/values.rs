@@ -407,6 +407,15 @@ fn duckdb_reads_parquet_by_itself_where_nothing_is_lost() {
     );
     let load = ["in.parquet", "d.duckdb", "--if-exists", "append"];
     fixture.refuses(&load).says(&["row 78", "'77': duplicate key"]);
+    // It would read all files as the first one says.
+    for (name, value) in [("f1", "0.5::DOUBLE"), ("f2", "9007199254740993")] {
+        let path = fixture.path(&format!("{name}.parquet")).display().to_string();
+        let copy = format!("COPY (SELECT {value} AS x) TO '{path}' (FORMAT parquet)");
+        sql(&fixture, "source.duckdb", &copy);
+    }
+    let load = ["f1.parquet", "f2.parquet", "e.duckdb", "--table", "t"];
+    fixture.misused(&[&["load"], &load[..], &by_itself[..]].concat()).says(&["duckdb/read-file"]);
+    fixture.refuses(&load).says(&["f2.parquet: row 1", "'9007199254740993'"]);
 }
 
 /// However small the chunks are, and in the file's order.

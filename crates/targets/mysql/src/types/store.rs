@@ -2,7 +2,7 @@
 
 use inrush_core::encode::{Day, Typed};
 use inrush_core::flow::Code;
-use inrush_core::value::rule;
+use inrush_core::value::rule::{self, Truths};
 use inrush_core::{Column, Type};
 
 use super::declared::{self, Declared};
@@ -94,7 +94,10 @@ pub(crate) struct Store {
 #[derive(Clone, Debug)]
 enum Kind {
     Integer(Integers),
+    /// Of an existing table, where the same type may hold other small numbers.
     Boolean(Integers),
+    /// Of a table that the load makes.
+    Truth,
     Decimal(Decimals),
     Float(Floats),
     Bit(Bits),
@@ -146,6 +149,9 @@ impl Store {
     pub(crate) fn of(column: &Column, declared: &str, modes: Modes) -> Result<Self, String> {
         let parsed = Declared::parse(declared);
         let mut kind = kind(&parsed, column.ty)?;
+        if matches!(kind, Kind::Boolean(_)) && column.declared.is_none() {
+            kind = Kind::Truth;
+        }
         if let Kind::Moment(moments) = &mut kind {
             moments.zoned = column.declared.is_none();
             if moments.counts && modes.zone != SessionZone::Servers {
@@ -188,6 +194,7 @@ impl Store {
             Kind::Integer(integers) | Kind::Boolean(integers) => {
                 Class::Integer { unsigned: integers.are_unsigned() }
             }
+            Kind::Truth => Class::Integer { unsigned: false },
             Kind::Decimal(_) => Class::Decimal,
             Kind::Float(_) => Class::Real,
             Kind::Bit(_) => Class::Bit,
@@ -215,6 +222,7 @@ impl Store {
         let is_plain = match &self.kind {
             Kind::Integer(integers) => integers.is_plain(value),
             Kind::Boolean(integers) => !self.strict && integers.is_plain(value),
+            Kind::Truth => !self.strict && matches!(value, b"0" | b"1"),
             Kind::Float(floats) => floats.is_plain(value),
             Kind::Text(texts) => texts.is_plain(value),
             Kind::Moment(moments) => {
@@ -234,7 +242,12 @@ impl Store {
     pub(crate) fn keep_typed(&self, typed: Typed) -> Option<Exact> {
         match (&self.kind, typed) {
             (Kind::Integer(integers), Typed::Integer(number)) => integers.keep_number(number),
-            (Kind::Boolean(_), Typed::Boolean(truth)) => Some(Exact::Integer(truth.into())),
+            (Kind::Boolean(_) | Kind::Truth, Typed::Boolean(truth)) => {
+                Some(Exact::Integer(truth.into()))
+            }
+            (Kind::Truth, Typed::Integer(number @ 0..=1)) if !self.strict => {
+                Some(Exact::Integer(number))
+            }
             (Kind::Boolean(integers), Typed::Integer(number)) if !self.strict => {
                 integers.keep_number(number)
             }
@@ -274,6 +287,11 @@ impl Store {
                     })
                 }
             },
+            Kind::Truth => {
+                let (truth, start) = (rule::boolean(value, strict, Truths::Digits)?, out.len());
+                out.push(b'0' + u8::from(truth));
+                Ok(settle(value, start, out))
+            }
             Kind::Decimal(decimals) if decimals.is_plain(value) => Ok(Kept::AsIs),
             Kind::Decimal(decimals) => decimals.keep(value, strict, wanted, out),
             Kind::Float(floats) => floats.keep(value, strict, wanted, out),

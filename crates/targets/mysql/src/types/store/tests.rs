@@ -122,7 +122,9 @@ fn truths_are_numbers() {
     check(&existing("tinyint(1)"), "-5|128=[range]");
     check(&existing("tinyint(4)"), "true=[type]");
     check(&made(Type::Boolean, false), "True=1|1=[type]|t=[type]");
-    check(&made(Type::Boolean, true), "0");
+    check(&made(Type::Boolean, true), "0|1|True=1|2=[type]|-1=[type]|1.0=[type]");
+    let typed = |number| made(Type::Boolean, true).keep_typed(Typed::Integer(number));
+    assert_eq!((typed(1), typed(2)), (Some(Exact::Integer(1)), None));
 }
 
 #[test]

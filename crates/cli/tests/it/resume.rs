@@ -1,0 +1,108 @@
+//! What a load in steps says that can't go on.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use crate::fixture::Fixture;
+
+/// Options that decide what a row means: another word for each than the first run had, and what is said of the two.
+const DECIDING: [(&[&str], &str); 31] = [
+    (&["--match", "position"], "--match was not said, and is position"),
+    (&["--on-conflict", "skip"], "--on-conflict was fail, and is skip"),
+    (&["--key", "a"], "--key was not said, and is a"),
+    (&["--primary-key", "a"], "--primary-key was not said, and is a"),
+    (&["--type", "b=text"], "--type was a=integer, and is a=integer, b=text"),
+    (&["--types", "text"], "--types was infer, and is text"),
+    (&["--format", "tsv"], "--delimiter was comma, and is tab"),
+    (&["--flatten"], "--flatten was not said, and is said"),
+    (&["--delimiter", ";"], "--delimiter was comma, and is semicolon"),
+    (&["--quote", "none"], r#"--quote was '"', and is none"#),
+    (&["--escape", r"\"], r"--escape was none, and is '\'"),
+    (&["--header", "no"], "--header was yes, and is no"),
+    (&["--null", "7", "--null", "n a"], "--null was not said, and is 7 'n a'"),
+    (&["--decimal", ","], "--decimal was not said, and is ,"),
+    (&["--thousands", "."], "--thousands was not said, and is ."),
+    (&["--date-format", "%d.%m.%Y"], "--date-format was not said, and is %d.%m.%Y"),
+    (&["--timestamp-format", "%d %H:%M %Y"], "--timestamp-format was not said, and is %d"),
+    (&["--true", "y"], "--true was not said, and is y"),
+    (&["--false", "n"], "--false was not said, and is n"),
+    (&["--time-zone", "UTC"], "--time-zone was not said, and is UTC"),
+    (&["--trim"], "--trim was not said, and is unquoted"),
+    (&["--columns", "a"], "--columns was not said, and is a"),
+    (&["--drop", "b"], "--drop was not said, and is b"),
+    (&["--rename", "b=c"], "--rename was not said, and is b=c"),
+    (&["--add", "c=1"], "--add was not said, and is c=1"),
+    (&["--not-null", "b"], "--not-null was not said, and is b"),
+    (&["--case", "snake"], "--case was not said, and is snake"),
+    (&["--new-columns", "ignore"], "--new-columns was not said, and is ignore"),
+    (&["--missing-columns", "null"], "--missing-columns was not said, and is null"),
+    (&["--encoding", "utf-16le"], "--encoding was UTF-8, and is UTF-16LE"),
+    (&["--verify", "checksum"], "--verify was count, and is checksum"),
+];
+
+/// Those that the first run has to be without.
+const OF_LINES: [(&[&str], &str); 2] = [
+    (&["--skip-lines", "1"], "--skip-lines was 0, and is 1"),
+    (&["--comment", "#"], "--comment was not said, and is '#'"),
+];
+
+/// Options that may be others: they decide where rows go, how they get there, or what is said of it.
+const OTHERS: [&str; 23] = [
+    "--table",
+    "--if-exists",
+    "--index",
+    "--max-expand",
+    "--strategy",
+    "--set",
+    "--lanes",
+    "--encoders",
+    "--chunk-size",
+    "--duckdb-lib",
+    "--profiles",
+    "--durability",
+    "--guarantee",
+    "--commit-rows",
+    "--resume",
+    "--max-rejects",
+    "--rejects",
+    "--config",
+    "--dry-run",
+    "--json",
+    "--progress",
+    "--quiet",
+    "--verbose",
+];
+
+#[test]
+fn options_that_have_changed_are_named_as_they_are_typed() {
+    let fixture = Fixture::new();
+    let rows: String = (0..2_000).map(|n| format!("{n},x\n")).collect();
+    fixture.write("in.csv", format!("a,b\n{rows}q,q\n"));
+    let first = ["in.csv", "first.db", "--table", "t", "--type", "a=integer"];
+    let steps = ["--guarantee", "chunks", "--commit-rows", "500", "--chunk-size", "4k"];
+    fixture.load(&[&first[..], &steps].concat()).exits(1).says(&["resumable"]);
+    let help = fixture.inrush(&["load", "--help"]).exits(0).stdout;
+    let options: BTreeSet<&str> = help
+        .lines()
+        .filter(|line| line.trim_start().starts_with('-'))
+        .filter_map(|line| line.split_whitespace().find(|word| word.starts_with("--")))
+        .map(|word| word.split(['[', '=', ',']).next().unwrap())
+        .filter(|option| *option != "--help")
+        .collect();
+    let cases = || DECIDING.iter().chain(&OF_LINES);
+    let known: BTreeSet<&str> = cases().map(|(typed, _)| typed[0]).chain(OTHERS).collect();
+    assert_eq!(options, known, "every option of a load decides what a row means, or does not");
+    let again =
+        ["in.csv", "t.db", "--table", "t", "--type", "a=integer", "--resume", "--max-rejects", "1"];
+    for (typed, says) in cases() {
+        fs::copy(fixture.path("first.db"), fixture.path("t.db")).unwrap();
+        let run = fixture.load(&[&again[..], typed].concat()).exits(2).says(&[says]);
+        let line = run.stderr.lines().find(|line| line.contains("have changed")).unwrap();
+        for word in line.split_whitespace().filter(|word| word.starts_with("--")) {
+            assert!(options.contains(word), "{word} is no option: {line}");
+        }
+    }
+    fs::copy(fixture.path("first.db"), fixture.path("t.db")).unwrap();
+    fixture.load(&[&again[..], &["--index", "b", "--lanes", "1"]].concat()).exits(3);
+    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 2_000);
+}
