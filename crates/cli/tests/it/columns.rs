@@ -703,7 +703,7 @@ fn a_day_beyond_the_calendar_is_a_bad_row_and_the_way_to_keep_it_is_named() {
     let wanted =
         rows![["1970-01-01", "10000-01-01 00:00:00"], ["10000-01-01", "1970-01-01 00:00:00"]];
     assert_eq!(fixture.table("t.db", "t"), wanted);
-    // Of a table that is there, its own type rules.
+    // For an existing table, its own type rules.
     fixture.sql("u.db", "CREATE TABLE t (d INTEGER, \"m s\" TEXT)");
     let told = fixture.refuses(&["t.parquet", "u.db"]).says(&["column d"]);
     assert!(!told.stderr.contains("--type"), "{}", told.stderr);

@@ -130,7 +130,7 @@ struct Documents {
     sums: bool,
     /// What NULL in a key is to the index.
     null: NullKey,
-    /// A document that goes into an update, and the elements by which that finds the one that is there.
+    /// A document that goes into an update, and the elements by which it finds the existing one.
     document: Vec<u8>,
     query: Vec<u8>,
 }
