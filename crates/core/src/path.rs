@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use percent_encoding::percent_decode_str;
 use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
 
 use crate::error::{Error, Result};
@@ -35,7 +36,7 @@ pub fn of(text: &str) -> Result<PathBuf> {
         return Err(Error::usage(format!("'{text}' names a file of another machine"))
             .advise("write file:///PATH, or the path alone"));
     }
-    of_bytes(decoded(path))
+    of_bytes(percent_decode_str(path).collect())
         .ok_or_else(|| Error::usage(format!("'{text}' is no name of a file in UTF-8")))
 }
 
@@ -68,25 +69,6 @@ pub fn name_of_bytes(bytes: &[u8]) -> Cow<'_, str> {
         out.extend(chunk.invalid().iter().map(|byte| format!("%{byte:02X}")));
     }
     Cow::Owned(out)
-}
-
-/// What stands in percent as bytes; a `%` without two digits behind it is one.
-fn decoded(text: &str) -> Vec<u8> {
-    let digit = |byte: Option<&u8>| char::from(*byte?).to_digit(16);
-    let (bytes, mut out, mut at) = (text.as_bytes(), Vec::new(), 0);
-    while let Some(byte) = bytes.get(at) {
-        match (digit(bytes.get(at + 1)), digit(bytes.get(at + 2))) {
-            (Some(high), Some(low)) if *byte == b'%' => {
-                out.push((high * 16 + low) as u8);
-                at += 3;
-            }
-            _ => {
-                out.push(*byte);
-                at += 1;
-            }
-        }
-    }
-    out
 }
 
 /// Refuses a path that begins with `~/`, with a scheme before it or not (`csv:~/out.csv`, `@~/list`), unless there is a folder of that

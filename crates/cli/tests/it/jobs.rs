@@ -1101,23 +1101,25 @@ pub(crate) fn counters_are_the_tables<D: Database>(server: &Server<D>, id: &str)
     nothing_left(server);
 }
 
+/// How others take rows out of a table: all of them, one, and the table itself; in SQL, and as MongoDB's command.
+const LOSSES: [(&str, &str); 3] = [
+    ("TRUNCATE TABLE t", "{\"delete\": \"t\", \"deletes\": [{\"q\": {}, \"limit\": 0}]}"),
+    (
+        "DELETE FROM t WHERE id = 1",
+        "{\"delete\": \"t\", \"deletes\": [{\"q\": {\"id\": 1}, \"limit\": 0}]}",
+    ),
+    ("DROP TABLE t", "{\"drop\": \"t\"}"),
+];
+
 /// No job goes on behind partitions that are not in the table any more.
 pub(crate) fn partitions_that_are_gone<D: Database>(server: &Server<D>) {
     server.write("a.csv", "id,name\n1,a\n2,b\n").write("b.csv", "id,name\n3,c\n");
-    let changes = [
-        ("TRUNCATE TABLE t", "{\"delete\": \"t\", \"deletes\": [{\"q\": {}, \"limit\": 0}]}"),
-        (
-            "DELETE FROM t WHERE id = 1",
-            "{\"delete\": \"t\", \"deletes\": [{\"q\": {\"id\": 1}, \"limit\": 0}]}",
-        ),
-        ("DROP TABLE t", "{\"drop\": \"t\"}"),
-    ];
-    for (sql, command) in changes {
+    for (sql, command) in LOSSES {
         for holds_rows in [false, true] {
             drop_table(server, "t");
             server.load(&["b.csv", "--table", "t"]).exits(0);
             if !holds_rows {
-                run(server, changes[0].0, changes[0].1);
+                run(server, LOSSES[0].0, LOSSES[0].1);
             }
             let id = own_name();
             let more = ["--guarantee", "per_partition", "--job-id", &id];
@@ -1149,17 +1151,9 @@ pub(crate) fn partitions_that_are_gone<D: Database>(server: &Server<D>) {
 /// No job says that rows are in which are not in the table any more, and no partition is added to what has lost others.
 pub(crate) fn rows_that_are_gone<D: Database>(server: &Server<D>) {
     server.write("a.csv", "id,name\n1,a\n2,b\n").write("b.csv", "id,name\n3,c\n");
-    let changes = [
-        ("TRUNCATE TABLE t", "{\"delete\": \"t\", \"deletes\": [{\"q\": {}, \"limit\": 0}]}"),
-        (
-            "DELETE FROM t WHERE id = 1",
-            "{\"delete\": \"t\", \"deletes\": [{\"q\": {\"id\": 1}, \"limit\": 0}]}",
-        ),
-        ("DROP TABLE t", "{\"drop\": \"t\"}"),
-    ];
     let url = server.url();
     for guarantee in ["per_partition", "none"] {
-        for (sql, command) in changes {
+        for (sql, command) in LOSSES {
             for holds_rows in [false, true] {
                 let what = format!("{guarantee}, {sql}, holds rows: {holds_rows}");
                 drop_table(server, "t");

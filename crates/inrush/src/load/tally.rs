@@ -120,7 +120,6 @@ impl Tally {
         let mut found = found_by_lane(shape, chunk, encoded, &ack.faults);
         found.append(&mut encoded.found);
         found.sort_by_key(|found| found.start);
-        let mismatch = encoded.mismatch.take();
         self.read += u64::from(encoded.records);
         self.loaded += ack.loaded;
         self.skipped += ack.skipped;
@@ -133,9 +132,6 @@ impl Tally {
             sums.merge(more);
         }
         for found in found {
-            if mismatch.as_ref().is_some_and(|mismatch| mismatch.start < found.start) {
-                break;
-            }
             let reject = self.place(plan, shape, chunk, &found);
             self.rejected += 1;
             let is_tolerated = |column: u32| plan.choice.tolerated.contains(&(column as usize));
@@ -149,7 +145,7 @@ impl Tally {
                 return Err(self.over_limit(plan));
             }
         }
-        if let Some(found) = mismatch {
+        if let Some(found) = encoded.mismatch.take() {
             let reject = self.place(plan, shape, chunk, &found);
             self.mismatch = Some(match &reject.column {
                 Some(column) => Mismatch::Type(column.clone()),

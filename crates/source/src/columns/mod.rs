@@ -148,8 +148,8 @@ impl Source {
             tables.push(table);
         }
         orders.iter_mut().for_each(|order| order.resize(all.len(), None));
-        let typed: Vec<bool> = all.iter().map(|name| read.is_of_moments(name)).collect();
-        find_days(&inputs, &mut tables, &orders, &typed, &abandoned)?;
+        let is_of_moments = |at: usize| read.is_of_moments(&all[at]);
+        find_days(&inputs, &mut tables, &orders, &is_of_moments, &abandoned)?;
         let files = (inputs, tables, orders);
         Ok(Self::of_tables(files, all, pipe, abandoned, read, request.flatten))
     }
@@ -180,9 +180,9 @@ impl Source {
             table.readings.iter().map(|reading| reading.name.clone()).collect();
         let (inputs, mut tables) = (vec![input], vec![table]);
         let orders = vec![(0..names.len()).map(Some).collect()];
-        let typed: Vec<bool> = names.iter().map(|name| read.is_of_moments(name)).collect();
         let flag = Stop::default();
-        watched(stop, &flag, || find_days(&inputs, &mut tables, &orders, &typed, &flag))?;
+        let is_of_moments = |at: usize| read.is_of_moments(&names[at]);
+        watched(stop, &flag, || find_days(&inputs, &mut tables, &orders, &is_of_moments, &flag))?;
         let files = (inputs, tables, orders);
         let (source, mut facts) =
             Self::of_tables(files, names, None, Arc::default(), read, flatten);
@@ -437,17 +437,17 @@ fn common(a: Type, b: Type) -> Type {
 }
 
 /// Looks through the columns that count days in milliseconds, which should be whole, and need not be: those that are in all inputs are
-/// of days from now on. Those that are `typed` stay moments.
+/// of days from now on. Those that are known to be of moments stay moments.
 fn find_days(
     inputs: &[Input],
     tables: &mut [Table],
     orders: &[Vec<Option<usize>>],
-    typed: &[bool],
+    is_of_moments: &dyn Fn(usize) -> bool,
     stop: &Stop,
 ) -> Result<()> {
     // For each column of the source, where it is in which tables.
     let mut left: Vec<Vec<(usize, usize)>> = Vec::new();
-    for index in (0..typed.len()).filter(|index| !typed[*index]) {
+    for index in (0..orders.first().map_or(0, Vec::len)).filter(|at| !is_of_moments(*at)) {
         let places = orders.iter().enumerate();
         let places = places.filter_map(|(table, order)| Some((table, order[index]?)));
         let may_be = |(table, at): &(usize, usize)| tables[*table].readings[*at].may_be_days();
