@@ -1,5 +1,7 @@
 //! PostgreSQL, MySQL and MariaDB: a hidden table in the user's own database.
 
+use std::process::Child;
+
 use super::{ROWS, measured, orders, planned, reasons, tuned, with_strategy};
 use crate::crash::send;
 use crate::fixture::{Fixture, start, wait_until};
@@ -96,15 +98,31 @@ fn a_table_that_holds_rows_is_neither_touched_nor_counted_up() {
     });
 }
 
+/// A measurement of which a hidden table is seen; one that was over before any was seen is begun again.
+fn under_way<D: Database>(server: &Server<D>, tables: &str, options: &[&str]) -> Child {
+    let url = server.url();
+    let args = ["tune", "orders.csv", &url, "--profiles", "p.toml", "--report", "out"];
+    let args = [&args[..], options].concat();
+    let mut said = String::new();
+    for _ in 0..5 {
+        let mut child = start(server.command(&args).stdin(std::process::Stdio::null()));
+        while child.try_wait().unwrap().is_none() {
+            if !server.query(tables).is_empty() {
+                return child;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let output = child.wait_with_output().unwrap();
+        said = String::from_utf8_lossy(&output.stderr).into_owned();
+    }
+    panic!("no hidden table was seen, and the last measurement said: {said}");
+}
+
 /// Another connection writes into the user's table while it is measured beside it: it does not wait, and all of its rows are there.
 fn keeps_what_others_write<D: Database>(server: &Server<D>, tables: &str) {
     orders(server);
     server.query("CREATE TABLE orders (id bigint PRIMARY KEY, amount double precision, customer varchar(600))");
-    let url = server.url();
-    let load = ["tune", "orders.csv", &url, "--if-exists", "append", "--budget", "3s"];
-    let args = [&load[..], &["--profiles", "p.toml", "--report", "out"]].concat();
-    let mut child = start(server.command(&args).stdin(std::process::Stdio::null()));
-    wait_until("a hidden table is there", || !server.query(tables).is_empty());
+    let mut child = under_way(server, tables, &["--if-exists", "append", "--budget", "3s"]);
     let mut written = 0;
     while child.try_wait().unwrap().is_none() {
         written += 1;
@@ -153,10 +171,7 @@ fn a_server_that_is_read_only_says_what_to_do() {
 fn is_swept<D: Database>(server: &Server<D>, tables: &str) {
     orders(server);
     let url = server.url();
-    let args =
-        ["tune", "orders.csv", &url, "--budget", "60s", "--profiles", "p.toml", "--report", "out"];
-    let mut child = start(server.command(&args).stdin(std::process::Stdio::null()));
-    wait_until("a hidden table is there", || !server.query(tables).is_empty());
+    let mut child = under_way(server, tables, &["--budget", "60s"]);
     send(&child, "KILL");
     child.wait().unwrap();
     server.write("few.csv", "id\n1\n");
@@ -215,10 +230,7 @@ fn survives<D: Database>(
 ) {
     orders(server);
     let url = server.url();
-    let args =
-        ["tune", "orders.csv", &url, "--budget", "12s", "--profiles", "p.toml", "--report", "out"];
-    let child = start(server.command(&args).stdin(std::process::Stdio::null()));
-    wait_until("a hidden table is there", || !server.query(tables).is_empty());
+    let child = under_way(server, tables, &["--budget", "12s"]);
     private.restart().unwrap();
     connect_again(server);
     let output = child.wait_with_output().unwrap();
@@ -265,11 +277,7 @@ fn beside_measures_for_who_may_make_no_table() {
 /// Interrupts a measurement under way: it reports, and drops what it has made.
 fn is_interrupted<D: Database>(server: &Server<D>, tables: &str) {
     orders(server);
-    let url = server.url();
-    let args =
-        ["tune", "orders.csv", &url, "--budget", "60s", "--profiles", "p.toml", "--report", "out"];
-    let child = start(server.command(&args).stdin(std::process::Stdio::null()));
-    wait_until("a hidden table is there", || !server.query(tables).is_empty());
+    let child = under_way(server, tables, &["--budget", "60s"]);
     send(&child, "INT");
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
