@@ -46,7 +46,8 @@ pub struct SourceFacts {
     pub reasons: Vec<String>,
     /// Things a user should know, such as a renamed column.
     pub warnings: Vec<String>,
-    /// What to say where the first lines seem to be a title: why records have other numbers of fields than expected.
+    /// What to say of bad rows where the first lines seem to be a title, so that records have other numbers of fields than expected, or
+    /// where commas stand behind records of JSON.
     pub title: Option<String>,
     /// The input's size on disk, when every input is a file.
     pub bytes: Option<u64>,
@@ -378,6 +379,8 @@ pub struct TargetFacts {
     pub decimals_are_texts: bool,
     /// What the table has besides columns and rows, in the words of its catalogue; read only where the load drops it.
     pub lost_with: Vec<String>,
+    /// What depends on the table, so that the database won't drop it; read only where the load drops it.
+    pub held_by: Vec<String>,
     /// What only this target knows of itself, such as settings that bear on loads.
     pub own: Own,
     /// Settings on which it depends which strategy is the fastest, by name: what was measured under others says nothing.

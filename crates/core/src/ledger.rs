@@ -14,7 +14,9 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::facts::TableFacts;
 use crate::flow::{Checksum, Point};
+use crate::reading::Added;
 use crate::request::{Guarantee, IfExists, OnConflict, Request};
+use crate::schema::Type;
 use crate::target::Snapshot;
 
 /// The table's name, beside the tables that are loaded.
@@ -58,14 +60,23 @@ pub struct Entry {
     /// Columns of the source whose types the load has settled on by most of their values, so that others are bad rows.
     #[serde(default)]
     pub settled: Vec<String>,
+    /// Their types, which a catalogue may call otherwise. Older entries have none.
+    #[serde(default)]
+    pub types: BTreeMap<String, Type>,
+    /// The moment that a column of `%now` holds, in all of the load's runs. Older entries have none.
+    #[serde(default)]
+    pub now: Option<String>,
     /// What the steps add up to.
     pub so_far: SoFar,
+    /// The ledger that it was read from, as [`Ledger::name`] has it.
+    #[serde(skip)]
+    pub ledger: String,
 }
 
 /// An input as it was when the load began.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputState {
-    /// Its absolute path.
+    /// Its path from the root on, without links; in older entries those of the path that was named are in it.
     #[serde(with = "crate::path")]
     pub path: PathBuf,
     /// Its size as stored.
@@ -118,7 +129,7 @@ pub struct Rows {
 /// How much of a rejects file belongs to committed steps.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RejectsLength {
-    /// Its absolute path.
+    /// Its path from the root on.
     #[serde(with = "crate::path")]
     pub path: PathBuf,
     /// Bytes of rows.
@@ -140,21 +151,10 @@ impl Entry {
             options,
             begun: None,
             settled: Vec::new(),
+            types: BTreeMap::new(),
+            now: Some(Added::now()),
             so_far,
-        }
-    }
-
-    /// The entry that the ledger has as `text`.
-    ///
-    /// # Errors
-    /// When it is in another form than this version writes.
-    pub fn parse(text: &str) -> Result<Self> {
-        match serde_json::from_str::<Self>(text) {
-            Ok(entry) if entry.version == VERSION => Ok(entry),
-            _ => Err(Error::target(format!(
-                "table {TABLE} has a row that this version of inrush can't read"
-            ))
-            .advise("use the version that wrote it, or delete the row")),
+            ledger: String::new(),
         }
     }
 }
@@ -232,6 +232,23 @@ impl Ledger<'_> {
             Entries::Unfinished => " AND state <> 'done' AND rows_loaded > 0",
         };
         format!("SELECT entry FROM {} WHERE {condition}{which} ORDER BY id", self.name)
+    }
+
+    /// The entry that the ledger has as `text`.
+    ///
+    /// # Errors
+    /// When it is in another form than this version writes.
+    pub fn parse(&self, text: &str) -> Result<Entry> {
+        match serde_json::from_str::<Entry>(text) {
+            Ok(entry) if entry.version == VERSION => {
+                Ok(Entry { ledger: self.name.clone(), ..entry })
+            }
+            _ => Err(Error::target(format!(
+                "table {} has a row that this version of inrush can't read",
+                self.name
+            ))
+            .advise("use the version that wrote it, or delete the row")),
+        }
     }
 
     /// The statement that removes entries; `None` where there are none.
@@ -351,9 +368,15 @@ mod tests {
         };
         let mut entry = Entry::new("x".to_owned(), vec![input], BTreeMap::new());
         entry.so_far.checksum = Some(Checksum::new(3));
-        let back = Entry::parse(&written(&entry).unwrap()).unwrap();
+        entry.types.insert("a".to_owned(), Type::Timestamp { zone: true });
+        let ledger = ledger();
+        let back = ledger.parse(&written(&entry).unwrap()).unwrap();
+        assert_eq!(
+            (back.types, back.now, back.ledger),
+            (entry.types, entry.now, ledger.name.clone())
+        );
         assert_eq!((back.id, back.inputs, back.so_far), (entry.id, entry.inputs, entry.so_far));
-        assert!(Entry::parse("{}").unwrap_err().what().contains("can't read"));
+        assert!(ledger.parse("{}").unwrap_err().what().contains("can't read"));
     }
 
     #[test]

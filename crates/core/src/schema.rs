@@ -231,6 +231,12 @@ impl Column {
         self.basis == Basis::Asked
     }
 
+    /// Whether its values mean what they mean in a table that the load makes, and not what an existing table's column makes of them: so
+    /// it is wherever `--type` says the type, and where an earlier run of the same load has settled on it.
+    pub fn is_own(&self) -> bool {
+        self.declared.is_none() || matches!(self.basis, Basis::Asked | Basis::Settled)
+    }
+
     /// Whether only values are taken that stay as they are written. A guess takes no others, for they disprove it. Where a type is
     /// a promise, a value may be written otherwise and be the same; but days and moments of which `--type` speaks are those that
     /// a guess would find, whatever else the engine takes for one.

@@ -4,8 +4,10 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
 /// Sixteen hexadecimal digits at random.
 pub fn word() -> String {
-    // Its keys are.
-    format!("{:016x}", RandomState::new().build_hasher().finish())
+    // Its keys are; those of a process that is forked are its parent's.
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write_u32(std::process::id());
+    format!("{:016x}", hasher.finish())
 }
 
 #[cfg(test)]

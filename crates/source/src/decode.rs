@@ -5,15 +5,39 @@ use std::io::{self, Read};
 use encoding_rs::{DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 use inrush_core::error::{Error, Result};
+use inrush_core::wording::shell_word;
+
+/// The encoding of an input that begins so, where `label` is what the user says. A byte order mark decides: UTF-8's whatever is said, for
+/// bad rows of an input in another encoding come back with one; UTF-16's, where no other encoding is said.
+///
+/// # Errors
+/// When the label is no encoding, or another one than the mark's.
+pub(crate) fn choose(name: &str, label: Option<&str>, head: &[u8]) -> Result<&'static Encoding> {
+    let Some(label) = label else { return Ok(detect(head).unwrap_or(UTF_8)) };
+    let said = by_label(label)?;
+    let of_any_order = said == UTF_16LE && !label.trim().eq_ignore_ascii_case("utf-16le");
+    match Encoding::for_bom(head) {
+        Some((marked, _)) if marked == UTF_8 || marked == said || of_any_order => Ok(marked),
+        Some((marked, _)) => {
+            let marked = marked.name();
+            Err(Error::source(format!(
+                "{name} begins with the byte order mark of {marked}, and --encoding says {label}"
+            ))
+            .about(name)
+            .advise("leave --encoding out: the mark says what it is"))
+        }
+        None if of_any_order => Ok(detect(head).unwrap_or(said)),
+        None => Ok(said),
+    }
+}
 
 /// The encoding that an input's first bytes show: a byte order mark, or the pattern of zeros that ASCII leaves in UTF-16.
 pub fn detect(head: &[u8]) -> Option<&'static Encoding> {
-    match head {
-        // The mark of UTF-32, which nothing here reads.
-        [0xff, 0xfe, 0, 0, ..] => return None,
-        [0xff, 0xfe, ..] => return Some(UTF_16LE),
-        [0xfe, 0xff, ..] => return Some(UTF_16BE),
-        _ => {}
+    if has_mark_of_utf32(head) {
+        return None;
+    }
+    if let Some((marked, _)) = Encoding::for_bom(head) {
+        return Some(marked);
     }
     let head = &head[..head.len().min(4096) & !1];
     let zeros = |from: usize| head.iter().skip(from).step_by(2).filter(|b| **b == 0).count();
@@ -38,8 +62,15 @@ fn ends_lines(head: &[u8], newline: [u8; 2]) -> bool {
     lines > 1 && memchr::memchr_iter(b'\n', head).count() == lines
 }
 
-/// Whether three of four bytes are zeros, always the same three: ASCII in UTF-32.
-pub fn looks_like_utf32(head: &[u8]) -> bool {
+fn has_mark_of_utf32(head: &[u8]) -> bool {
+    head.starts_with(b"\xff\xfe\0\0") || head.starts_with(b"\0\0\xfe\xff")
+}
+
+/// Whether it begins with the mark of UTF-32, or three of four bytes are zeros, always the same three: ASCII in UTF-32.
+pub fn is_utf32(head: &[u8]) -> bool {
+    if has_mark_of_utf32(head) {
+        return true;
+    }
     let head = &head[..head.len().min(4096) & !3];
     let zeros = |at: usize| head.iter().skip(at).step_by(4).filter(|b| **b == 0).count();
     let [first, second, third, last] = [0, 1, 2, 3].map(zeros);
@@ -51,11 +82,22 @@ pub fn looks_like_utf32(head: &[u8]) -> bool {
         && (first < all || last < all)
 }
 
-/// The encoding with this label in the WHATWG encoding standard (`latin1` is windows-1252 there, as in browsers and MySQL).
+/// What other programs call UTF-8, and a part of it: the WHATWG standard has windows-1252 for ASCII, in which any byte is a letter.
+const UTF_8_ELSEWHERE: [&str; 6] =
+    ["ascii", "us-ascii", "ansi-x3.4-1968", "utf-8-sig", "utf8-sig", "utf8mb4"];
+
+/// The encoding with this label in the WHATWG encoding standard (`latin1` is windows-1252 there, as in browsers and MySQL), ASCII aside.
 pub fn by_label(label: &str) -> Result<&'static Encoding> {
+    if UTF_8_ELSEWHERE.contains(&&*label.trim().to_ascii_lowercase().replace('_', "-")) {
+        return Ok(UTF_8);
+    }
     Encoding::for_label_no_replacement(label.trim().as_bytes()).ok_or_else(|| {
-        Error::usage(format!("'{label}' is no encoding"))
-            .advise("try utf-8, utf-16le, utf-16be, latin1")
+        Error::usage(format!("'{label}' is no encoding that is read"))
+            .advise("say utf-8, utf-16, latin1, or another label of the WHATWG encoding standard")
+            .advise(format!(
+                "or convert it first, if iconv -l has it: iconv -f {} -t UTF-8 FILE > UTF8.csv",
+                shell_word(label)
+            ))
     })
 }
 
@@ -138,6 +180,11 @@ pub fn is_utf8(encoding: &'static Encoding) -> bool {
     encoding == UTF_8
 }
 
+/// Whether ASCII has two bytes a character in it, one of them zero.
+pub(crate) fn is_utf16(encoding: &'static Encoding) -> bool {
+    encoding == UTF_16LE || encoding == UTF_16BE
+}
+
 /// The first byte beyond ASCII of what has none that is of UTF-8, and all of which windows-1252 has letters or signs for: what Excel
 /// writes in Western Europe. Its place, and what it is.
 pub(crate) fn like_windows_1252(text: &[u8]) -> Option<(usize, u8)> {
@@ -206,14 +253,44 @@ mod tests {
         let le: Vec<u8> = text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
         let be: Vec<u8> = text.chars().flat_map(|c| u32::from(c).to_be_bytes()).collect();
         for bytes in [&le, &be] {
-            assert!(looks_like_utf32(bytes));
+            assert!(is_utf32(bytes));
             assert_eq!(detect(bytes), None);
         }
         let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
         for bytes in [text.as_bytes(), &utf16, &[0; 64], b"", b"a\0\0\0"] {
-            assert!(!looks_like_utf32(bytes));
+            assert!(!is_utf32(bytes));
         }
         assert_eq!(detect(b"\xff\xfe\0\0a\0\0\0"), None);
+        assert!(is_utf32(b"\xff\xfe\0\0a\0\0\0"));
+    }
+
+    #[test]
+    fn a_mark_decides_what_utf16_is_and_contradicts_what_it_is_not() {
+        let text = "id,name\n1,Zoe\n";
+        let le: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let be: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        let marked = [[&b"\xff\xfe"[..], &le].concat(), [&b"\xfe\xff"[..], &be].concat()];
+        let with_utf8 = [b"\xef\xbb\xbf", text.as_bytes()].concat();
+        for (label, wanted) in [
+            ("utf-16", [Some(UTF_16LE), Some(UTF_16BE)]),
+            ("UCS-2", [Some(UTF_16LE), Some(UTF_16BE)]),
+            (" UTF-16le ", [Some(UTF_16LE), None]),
+            ("utf-16be", [None, Some(UTF_16BE)]),
+            ("utf-8", [None, None]),
+            ("latin1", [None, None]),
+        ] {
+            let chosen = marked.each_ref().map(|head| choose("a", Some(label), head).ok());
+            assert_eq!(chosen, wanted, "{label}");
+            assert_eq!(choose("a", Some(label), &with_utf8).unwrap(), UTF_8, "{label}");
+        }
+        // Without a mark, the zeros tell the order.
+        for (head, wanted) in [(&le, UTF_16LE), (&be, UTF_16BE)] {
+            assert_eq!(choose("a", Some("utf-16"), head).unwrap(), wanted);
+        }
+        for label in ["ascii", "US-ASCII", "utf_8_sig", "utf-8"] {
+            assert_eq!(by_label(label).unwrap(), UTF_8, "{label}");
+        }
+        assert!(by_label("cp850").is_err());
     }
 
     #[test]

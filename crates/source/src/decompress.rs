@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
+use flate2::bufread::GzDecoder;
 use lz4_flex::frame::FrameDecoder;
 
 /// How an input is compressed.
@@ -54,12 +55,44 @@ impl Compression {
         // 256 KiB: decompressors ask for a few KiB at a time, and a system call for each would show.
         let input = BufReader::with_capacity(256 << 10, input);
         Ok(match self {
-            Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(input)),
+            Compression::Gzip => Box::new(GzipMembers { decoder: Some(GzDecoder::new(input)) }),
             Compression::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(input)?),
             Compression::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(input)),
             Compression::Xz => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(input)),
             Compression::Lz4 => Box::new(Lz4Frames::new(input)),
         })
+    }
+}
+
+/// All members of a gzip stream. Zeros behind one fill up a record of a tape, and are nothing, as `gzip` has it; the decoder for several
+/// takes them for a damaged member.
+struct GzipMembers<R: BufRead> {
+    decoder: Option<GzDecoder<R>>,
+}
+
+impl<R: BufRead> Read for GzipMembers<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        while let Some(decoder) = &mut self.decoder {
+            let got = decoder.read(out)?;
+            if got > 0 || out.is_empty() {
+                return Ok(got);
+            }
+            let input = decoder.get_mut();
+            loop {
+                let next = input.fill_buf()?;
+                if next.is_empty() {
+                    self.decoder = None;
+                    return Ok(0);
+                }
+                let zeros = next.iter().take_while(|byte| **byte == 0).count();
+                if zeros == 0 {
+                    break;
+                }
+                input.consume(zeros);
+            }
+            self.decoder = self.decoder.take().map(|decoder| GzDecoder::new(decoder.into_inner()));
+        }
+        Ok(0)
     }
 }
 
@@ -148,6 +181,16 @@ mod tests {
         let mut out = Vec::new();
         compression.open(Box::new(bytes))?.read_to_end(&mut out)?;
         Ok(out)
+    }
+
+    #[test]
+    fn zeros_behind_gzip_are_nothing_and_anything_else_is_an_error() {
+        let whole = twice(Compression::Gzip, b"id\n1\n");
+        for zeros in [1, 512, 300 << 10] {
+            let padded = [whole.as_slice(), &vec![0; zeros]].concat();
+            assert_eq!(read(Compression::Gzip, &padded).unwrap(), b"id\n1\nid\n1\n", "{zeros}");
+            assert!(read(Compression::Gzip, &[padded.as_slice(), b"x"].concat()).is_err());
+        }
     }
 
     #[test]

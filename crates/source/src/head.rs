@@ -2,7 +2,6 @@
 
 use std::io::{self, Read};
 
-use encoding_rs::UTF_8;
 use inrush_scan::json::{JsonCutter, JsonLayout};
 use inrush_scan::{Newline, Tail};
 
@@ -141,15 +140,18 @@ fn look(
         .about(name)
         .advise(format!("decompress it once: {outer} -dc FILE > ONCE")));
     }
-    let encoding = match &request.encoding {
-        // A UTF-8 mark is right, whatever is said: bad rows of an input in another encoding come back with one.
-        _ if text.starts_with(b"\xef\xbb\xbf") => UTF_8,
-        Some(label) => decode::by_label(label)?,
-        None => decode::detect(&text).unwrap_or(UTF_8),
-    };
-    if decode::is_utf8(encoding) {
+    // Text, but in no form that can be read.
+    if decode::is_utf32(&text) {
+        let name = &input.name;
+        return Err(Error::source(format!("{name} is text in UTF-32, which can't be read"))
+            .about(name)
+            .advise("convert it first: iconv -f UTF-32 -t UTF-8"));
+    }
+    let encoding = decode::choose(&input.name, request.encoding.as_deref(), &text)?;
+    if !decode::is_utf16(encoding) {
         refuse_binary(&input.name, &text)?;
-    } else {
+    }
+    if !decode::is_utf8(encoding) {
         plain = Box::new(decode::Decoder::new(
             io::Cursor::new(std::mem::take(&mut text)).chain(plain),
             encoding,
@@ -180,7 +182,7 @@ fn look(
 }
 
 /// Files that are not text, by their first bytes, and what to do with them.
-const BINARIES: [(&[u8], &str, &str); 40] = [
+const BINARIES: [(&[u8], &str, &str); 38] = [
     (
         b"PAR1",
         "a compressed Parquet file",
@@ -231,8 +233,6 @@ const BINARIES: [(&[u8], &str, &str); 40] = [
     (b"GIF89a", "a picture", "name a CSV or TSV file"),
     (b"\xff\xd8\xff", "a picture", "name a CSV or TSV file"),
     (b"\xd0\xcf\x11\xe0", "an old Office document", WITHIN_ADVICE),
-    (b"\xff\xfe\0\0", "text in UTF-32", UTF_32_ADVICE),
-    (b"\0\0\xfe\xff", "text in UTF-32", UTF_32_ADVICE),
 ];
 
 /// For what only its own library can decrypt.
@@ -241,8 +241,6 @@ pub(super) const DECRYPT_PARQUET: &str =
 
 /// For what is looked into from its end, and found where that can't be done.
 const WITHIN_ADVICE: &str = "save it to a file of its own, and name that";
-
-const UTF_32_ADVICE: &str = "convert it first: iconv -f UTF-32 -t UTF-8";
 
 /// Where a tar archive says that it is one.
 const TAR_MAGIC: std::ops::Range<usize> = 257..262;
@@ -257,18 +255,12 @@ fn refuse_binary(name: &str, text: &[u8]) -> Result<()> {
     let is_text = |magic: &[u8]| magic.is_ascii() && !text.contains(&0) && !magic.contains(&0);
     let is_it = |magic: &[u8]| text.starts_with(magic) && !(magic.len() <= 4 && is_text(magic));
     if let Some((_, what, advice)) = BINARIES.iter().find(|(magic, ..)| is_it(magic)) {
-        // Text in UTF-32 is text, but in no form that can be read.
-        let not_text = if *advice == UTF_32_ADVICE { "which can't be read" } else { "not text" };
-        return Err(Error::source(format!("{name} is {what}, {not_text}")).advise(*advice));
+        return Err(Error::source(format!("{name} is {what}, not text")).advise(*advice));
     }
     if text.get(TAR_MAGIC) == Some(b"ustar") {
         return Err(
             Error::source(format!("{name} is a tar archive, not text")).advise(WITHIN_ADVICE)
         );
-    }
-    if decode::looks_like_utf32(text) {
-        return Err(Error::source(format!("{name} is text in UTF-32, which can't be read"))
-            .advise(UTF_32_ADVICE));
     }
     // Stray NULs make bad rows; one in a hundred bytes makes a binary file.
     let zeros = memchr::memchr_iter(0, text).count();

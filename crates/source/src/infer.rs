@@ -226,28 +226,31 @@ impl Observed {
     /// Looks at a value, and notes its place if that matters.
     pub(crate) fn add(&mut self, value: &[u8], spot: Spot) {
         if self.read.is_some() {
-            self.read(value, spot);
+            self.read(value, spot, false);
         }
         self.add_number(value, spot, Plain::of(value));
     }
 
-    /// Looks at a value that is no text. The options read texts, and of numbers only those that count since 1970.
+    /// Looks at a value that is no text. The options read texts, moments of a zone, and numbers of a column that they name.
     pub(crate) fn add_typed(&mut self, value: &[u8], spot: Spot) {
         self.typed += 1;
-        match self.read.as_deref_mut() {
-            Some(read) if !read.reads.takes_numbers() => read.seen.add(value, spot),
-            _ => self.read(value, spot),
+        if self.read.is_some() {
+            self.read(value, spot, true);
         }
         self.add_number(value, spot, Plain::of(value));
     }
 
     /// Looks at a value as the options of reading have it.
     #[inline(never)]
-    fn read(&mut self, value: &[u8], spot: Spot) {
+    fn read(&mut self, value: &[u8], spot: Spot, is_typed: bool) {
         let Some(read) = self.read.as_deref_mut() else { return };
         let ReadSeen { reads, seen, meant, misfit, two_ways, text } = read;
         text.clear();
-        match reads.canonical(value, text) {
+        let family = match is_typed {
+            true => reads.canonical_typed(value, text),
+            false => reads.canonical(value, text),
+        };
+        match family {
             Some(family) => {
                 meant[family as usize] += u64::from(!text.eq_ignore_ascii_case(value));
                 seen.add(text, spot);
@@ -260,6 +263,7 @@ impl Observed {
             }
         }
         if two_ways.is_none()
+            && (!is_typed || text.as_slice() != value)
             && let Some(forms) = reads.two_ways(value)
         {
             let sight = Sight { value: shorten(value), spot };
@@ -426,7 +430,7 @@ impl Observed {
     /// A value that is a string: it may be a day or a moment, which have no other form, and nothing else but text.
     pub(crate) fn add_string(&mut self, value: &[u8], spot: Spot) {
         if self.read.is_some() {
-            self.read(value, spot);
+            self.read(value, spot, false);
         }
         const MOMENTS: u16 = 1 << Candidate::Date as u16
             | 1 << Candidate::Timestamp as u16
@@ -828,6 +832,7 @@ impl EncodeRow for Surveyor {
                         seen.add_special(value, spot);
                     }
                     Some(_) => seen.add_typed(value, spot),
+                    None if row.is_typed(column) => seen.add_typed(value, spot),
                     None => seen.add(value, spot),
                 }
             }

@@ -91,6 +91,11 @@ impl Source {
         self.inputs.first().is_some_and(|input| matches!(input.place, Place::Rows))
     }
 
+    /// Whether its rows are those of sheets.
+    pub(super) fn is_of_sheets(&self) -> bool {
+        self.inputs.iter().all(|input| matches!(input.place, Place::Sheet(_)))
+    }
+
     /// Opens and looks at every input. `known` are the columns of the table, if it is there: they help to tell a header.
     pub fn open(
         places: &[Place],
@@ -387,6 +392,7 @@ impl Source {
                     || self.bytes.get(n).copied().unwrap_or(false),
                 typed: true,
                 is_textual: true,
+                is_document: false,
                 reading: Reading::trim(self.reads.get(n).and_then(Option::as_ref)),
                 added: None,
                 refuses_null: false,

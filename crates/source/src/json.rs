@@ -112,8 +112,74 @@ pub(super) fn is_object_in_lines(text: &[u8], request: &DialectRequest, extensio
     }
 }
 
-/// The member of an object, which is all of the text, that holds a list of objects, as answers of services and GeoJSON have one.
-fn list_inside(text: &[u8], layout: JsonLayout) -> Option<String> {
+/// Rows within an object, which is all of the text, as answers of services and GeoJSON have them: the filter of `jq` that makes lines of
+/// them, and what they are.
+fn rows_inside(text: &[u8], layout: JsonLayout) -> Option<(String, String)> {
+    let members = only_object(text, layout)?;
+    let (filter, key) = list_of(b'{', text, &members, LISTS_DEPTH_MAX)
+        .map(|(filter, key)| (filter, format!("objects in its list {key}")))
+        .or_else(|| {
+            // Deeper ones may be coordinates, or rows of a matrix.
+            let (filter, key) = list_of(b'[', text, &members, 1)?;
+            Some((filter, format!("arrays in its list {key}")))
+        })
+        .or_else(|| {
+            let mut keys = members.iter().map(|member| {
+                let inner = only_object(member.value.raw(text), JsonLayout::Values)?;
+                let text = member.value.raw(text);
+                Some(inner.iter().map(|member| member.key.raw(text).to_vec()).collect::<Vec<_>>())
+            });
+            let first = keys.next().flatten().filter(|first| !first.is_empty());
+            let are_alike = first.is_some() && members.len() > 1 && keys.all(|keys| keys == first);
+            are_alike.then(|| (".[]".to_owned(), "objects in it".to_owned()))
+        })?;
+    Some((filter, key))
+}
+
+/// How deep a list is looked for.
+const LISTS_DEPTH_MAX: usize = 4;
+
+/// The first list of what begins so, those of an object before those of the objects in it: the filter of `jq` for what is in it, and its
+/// key.
+fn list_of(
+    first: u8,
+    text: &[u8],
+    members: &[JsonMember],
+    depth_max: usize,
+) -> Option<(String, String)> {
+    let key_of = |member: &JsonMember| {
+        let mut key = Vec::new();
+        json_unescape(member.key.raw(text), &mut key);
+        String::from_utf8(key).ok()
+    };
+    let is_list = |member: &&JsonMember| {
+        let inside = member.value.raw(text).strip_prefix(b"[");
+        inside.is_some_and(|inside| inside.trim_ascii_start().first() == Some(&first))
+    };
+    if let Some(list) = members.iter().find(is_list) {
+        let key = key_of(list)?;
+        return Some((format!("{}[]", selected("", &key)), key));
+    }
+    members.iter().filter(|_| depth_max > 1).find_map(|member| {
+        let inside = member.value.raw(text);
+        let inner = only_object(inside, JsonLayout::Values)?;
+        let (filter, key) = list_of(first, inside, &inner, depth_max - 1)?;
+        Some((selected(&filter, &key_of(member)?), key))
+    })
+}
+
+/// The filter of `jq` that selects a member, before another one.
+fn selected(behind: &str, key: &str) -> String {
+    let behind = behind.strip_prefix(".[\"").map_or(behind.to_owned(), |rest| format!("[\"{rest}"));
+    let is_plain = key.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+    match is_plain && !key.is_empty() {
+        true => format!(".{key}{behind}"),
+        false => format!(".[{}]{behind}", serde_json::Value::from(key)),
+    }
+}
+
+/// The members of an object that is all of the text.
+fn only_object(text: &[u8], layout: JsonLayout) -> Option<Vec<JsonMember>> {
     let mut scanner = JsonScanner::new(layout, JsonPart::WHOLE, text);
     let (mut members, mut others) = (Vec::new(), Vec::new());
     scanner.next(&mut members).filter(|record| {
@@ -124,14 +190,7 @@ fn list_inside(text: &[u8], layout: JsonLayout) -> Option<String> {
             return None;
         }
     }
-    let holds_objects = |member: &&JsonMember| {
-        let inside = member.value.raw(text).strip_prefix(b"[");
-        inside.is_some_and(|inside| inside.trim_ascii_start().starts_with(b"{"))
-    };
-    let list = members.iter().find(holds_objects)?;
-    let mut name = Vec::new();
-    json_unescape(list.key.raw(text), &mut name);
-    String::from_utf8(name).ok()
+    Some(members)
 }
 
 /// Of the first records in this layout, how many are objects, or arrays in lines, without a fault; and how many there are.
@@ -170,6 +229,20 @@ fn good(text: &[u8], is_whole: bool, layout: JsonLayout) -> (usize, usize) {
     if layout == JsonLayout::Lines && read == 1 { (good - tables, read) } else { (good, read) }
 }
 
+/// What to do with commas between objects that are in no array.
+const TAKE_OUT_COMMAS: &str = "take out the commas behind the records: sed 's/,[[:space:]]*$//'";
+
+/// Whether the first record is an object, and a comma stands behind it.
+fn has_commas(text: &[u8]) -> bool {
+    let mut scanner = JsonScanner::new(JsonLayout::Values, JsonPart::WHOLE, text);
+    let mut members = Vec::new();
+    let first = scanner.next(&mut members).filter(|record| record.kind == JsonKind::Object);
+    first.is_some_and(|record| {
+        let behind = text.get(record.end as usize..).unwrap_or_default();
+        record.fault.is_none() && behind.trim_ascii_start().first() == Some(&b',')
+    })
+}
+
 /// Why there are no columns: none of the records that were looked at is whole, or an object.
 fn without_columns(head: &Head, layout: JsonLayout) -> Error {
     let name = &head.input.name;
@@ -192,9 +265,7 @@ fn without_columns(head: &Head, layout: JsonLayout) -> Error {
     let behind = text.get(fault.at() as usize..).unwrap_or_default().trim_ascii_start().first();
     error.advise(match (text.trim_ascii_start().first(), fault, behind) {
         (Some(0x1e), ..) => "take out the separators of RFC 7464: tr -d '\\036'",
-        (Some(b'{' | b'['), JsonFault::TextAfter { .. }, Some(b',')) => {
-            "take out the commas behind the records: sed 's/,[[:space:]]*$//'"
-        }
+        (Some(b'{' | b'['), JsonFault::TextAfter { .. }, Some(b',')) => TAKE_OUT_COMMAS,
         (Some(b'['), JsonFault::Expected { .. }, Some(b']')) => {
             "make lines of the objects of all its arrays: jq -c '.[]'"
         }
@@ -337,18 +408,14 @@ impl Source {
             });
         }
         if first.whole
-            && let Some(list) = list_inside(&first.text[body(first)..], layout)
+            && let Some((filter, rows)) = rows_inside(&first.text[body(first)..], layout)
         {
-            let path = match list.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_') {
-                true => format!(".{list}[]"),
-                false => format!(".[{}][]", serde_json::Value::from(&*list)),
-            };
-            let filter = shell_word(&path);
-            let name = &first.input.name;
+            let (name, filter) = (&first.input.name, shell_word(&filter));
             warnings.push(format!(
-                "{name} is one object, which is one row; jq -c {filter} makes lines of the objects in its list {list}, to be loaded as rows"
+                "{name} is one object, which is one row; jq -c {filter} makes lines of the {rows}, to be loaded as rows"
             ));
         }
+        let has_commas = layout != JsonLayout::Array && has_commas(&first.text[body(first)..]);
         let names = fields.iter().map(|field| field.name.clone()).collect();
         for (field, name) in fields.iter_mut().zip(unique(names, &mut warnings)) {
             field.name = name;
@@ -369,7 +436,7 @@ impl Source {
             header_is_detected: false,
             reasons,
             warnings,
-            title: None,
+            title: has_commas.then(|| TAKE_OUT_COMMAS.to_owned()),
             bytes: source.inputs.iter().map(|input| input.bytes_stored).sum(),
             row_bytes,
             seekable: source.inputs.iter().all(|input| input.bytes_stored.is_some()),

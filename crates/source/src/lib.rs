@@ -27,6 +27,7 @@ mod infer;
 mod input;
 mod json;
 mod merged;
+mod number_format;
 mod place;
 pub mod profile;
 mod proposal;
@@ -40,6 +41,7 @@ mod split;
 pub mod survey;
 mod text;
 mod workbook;
+mod xlsb;
 
 pub use archive::Member;
 pub use columns::{BatchSource, Stream, columns_of};

@@ -108,7 +108,7 @@ impl Place {
                 own.name == other.name && own.archive.is_same(&other.archive)
             }
             (Place::Sheet(own), Place::Sheet(other)) => {
-                own.name == other.name && own.book.is_same(&other.book)
+                own.book.is_same(&other.book) && own.is_same(other)
             }
             (Place::File(path), other) => other.is_file(path),
             (Place::Stored(own), Place::Stored(other)) => own == other,
@@ -379,9 +379,10 @@ pub fn expand(
             continue;
         };
         let (name, first) = (place.name(), first.name());
+        let sort = if matches!(place, Place::Sheet(_)) { "sheet" } else { "file" };
         let note = match name == first {
             true => format!("{name} is named more than once, and loaded once"),
-            false => format!("{name} is the same file as {first}, and loaded once"),
+            false => format!("{name} is the same {sort} as {first}, and loaded once"),
         };
         if !notes.contains(&note) {
             notes.push(note);
@@ -597,7 +598,7 @@ fn found(source: &str, unpack: &Unpack<'_>, notes: &mut Vec<String>) -> Result<V
             }
             return in_archives(outer, inner, unpack, notes);
         }
-        return over_network(source, notes, unpack.flag);
+        return without_locks(over_network(source, notes, unpack.flag)?, source, notes);
     }
     let is_url = source.starts_with("file://");
     let shown = without_secrets(source);
@@ -608,9 +609,7 @@ fn found(source: &str, unpack: &Unpack<'_>, notes: &mut Vec<String>) -> Result<V
     }
     let path = path::of(source)?;
     match fs::metadata(&path) {
-        Ok(meta) if meta.is_dir() => {
-            without_rejects(in_folder(&path, false, notes)?, source, notes)
-        }
+        Ok(meta) if meta.is_dir() => of_the_user(in_folder(&path, false, notes)?, source, notes),
         Ok(_) => Ok(vec![Place::File(path)]),
         Err(error) if error.kind() == io::ErrorKind::NotFound && within(source).is_some() => {
             let (outer, inner) = within(source).unwrap_or_default();
@@ -626,7 +625,7 @@ fn found(source: &str, unpack: &Unpack<'_>, notes: &mut Vec<String>) -> Result<V
                 Some(folder) => in_folder(folder, true, notes)?,
                 None => matches(source)?,
             };
-            without_rejects(places, source, notes)
+            of_the_user(places, source, notes)
         }
         Err(error) => {
             path::expect_expanded(source)?;
@@ -843,7 +842,7 @@ fn in_folder(folder: &Path, deep: bool, notes: &mut Vec<String>) -> Result<Vec<P
                 File::open(&path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
             if read.is_ok() { head } else { Vec::new() }
         };
-        match is_read(&path, head) || ARCHIVES.contains(&ending(&path).as_str()) {
+        match is_read(&path, head) || is_archive(&path) {
             true => places.push(Place::File(path)),
             false => others.push(path::text(&path).into_owned()),
         }
@@ -861,6 +860,36 @@ fn in_folder(folder: &Path, deep: bool, notes: &mut Vec<String>) -> Result<Vec<P
         .advise(format!("name the files, or a pattern in quotes: '{shown}/*'")));
     }
     Ok(places)
+}
+
+/// The files of a folder or a pattern that are the user's own.
+fn of_the_user(places: Vec<Place>, source: &str, notes: &mut Vec<String>) -> Result<Vec<Place>> {
+    without_rejects(without_locks(places, source, notes)?, source, notes)
+}
+
+/// Leaves out what Office keeps beside a document while it is open, under the document's name. Who names them means them.
+fn without_locks(places: Vec<Place>, source: &str, notes: &mut Vec<String>) -> Result<Vec<Place>> {
+    if is_lock(source) {
+        return Ok(places);
+    }
+    let (locks, kept): (Vec<_>, Vec<_>) =
+        places.into_iter().partition(|place| is_lock(&place.file_name()));
+    if !locks.is_empty() {
+        let names = some_of(&locks.iter().map(Place::name).collect::<Vec<_>>());
+        if kept.is_empty() {
+            return Err(Error::source(format!(
+                "'{source}' has nothing but what Office keeps while a document is open: {names}"
+            ))
+            .advise("name the documents themselves"));
+        }
+        notes.push(format!("left out, for Office keeps them while a document is open: {names}"));
+    }
+    Ok(kept)
+}
+
+/// Whether a file is called as what Office keeps while a document is open.
+pub(crate) fn is_lock(name: &str) -> bool {
+    name.rsplit('/').next().is_some_and(|name| name.starts_with("~$"))
 }
 
 /// Leaves out bad rows of earlier loads, and what is said of them: they are beside the files that they are from, and loaded with those they
@@ -947,6 +976,11 @@ pub(crate) fn is_read(path: &Path, head: impl FnOnce() -> Vec<u8>) -> bool {
 pub(crate) fn is_named(path: &Path) -> Option<bool> {
     let ending = ending(path);
     (!ending.is_empty()).then(|| FORMATS.contains(&ending.as_str()))
+}
+
+/// Whether a name tells that a file is an archive.
+pub(crate) fn is_archive(path: &Path) -> bool {
+    ARCHIVES.contains(&ending(path).as_str())
 }
 
 /// Bytes that tell whether a file is text.

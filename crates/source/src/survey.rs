@@ -108,10 +108,11 @@ impl<'a> Survey<'a> {
                 let seen = total.lock().unwrap_or_else(PoisonError::into_inner);
                 let inputs = &self.source.inputs;
                 // A program's values have types of their own, whatever their texts look like: a value that is not of one column's
-                // says nothing of the others.
+                // says nothing of the others. Of a sheet all cells were looked at before.
                 let are_typed = self.source.is_of_program();
+                let is_of_others = are_typed && self.disproved.is_some();
                 let is_another =
-                    |at| are_typed && self.disproved.is_some_and(|disproved| disproved != at);
+                    |at| (is_of_others || self.source.is_of_sheets()) && self.disproved != Some(at);
                 let field = |(at, (field, seen)): (usize, (&FieldFacts, &Observed))| match field
                     .is_declared
                     || is_another(at)

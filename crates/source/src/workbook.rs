@@ -3,17 +3,19 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{self, BufReader, Read, Seek};
+use std::sync::Arc;
 
 use calamine::{
-    Data, DataRef, Dimensions, ExcelDateTime, Ods, OdsError, Range, Reader, SheetType,
-    SheetVisible, Xls, XlsError, Xlsb, Xlsx, XlsxError,
+    Data, DataRef, Dimensions, ExcelDateTime, ExcelDateTimeType, Ods, OdsError, Range, Reader,
+    SheetType, SheetVisible, Xls, XlsError, Xlsb, XlsbError, Xlsx, XlsxError,
 };
 use inrush_core::encode::write_time;
 use inrush_core::error::{Error, Result};
 
 use crate::archive::{Refusal, zip};
+use crate::number_format::{NumberFormat, Shown};
 use crate::place::cannot_open;
-use crate::{Place, merged};
+use crate::{Place, merged, xlsb};
 use inrush_store::Stop;
 
 /// A sheet of a workbook.
@@ -33,6 +35,10 @@ pub(crate) enum Format {
     Xls,
     Ods,
 }
+
+/// Rows and columns that a sheet may have.
+pub(crate) const ROWS_MAX: u32 = 1 << 20;
+pub(crate) const COLUMNS_MAX: u32 = 1 << 14;
 
 /// What files begin with that older Office programs write, and new ones with a password.
 const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
@@ -108,7 +114,8 @@ impl Format {
 /// An open workbook.
 pub(crate) enum Workbook {
     Xlsx(Box<Xlsx<Bytes>>),
-    Xlsb(Box<Xlsb<Bytes>>),
+    /// With the workbook's place, for what has to be read beside it.
+    Xlsb(Box<Xlsb<Bytes>>, Place),
     Xls(Box<Xls<Bytes>>),
     Ods(Box<Ods<Bytes>>),
 }
@@ -117,7 +124,7 @@ macro_rules! each_format {
     ($workbook:expr, $book:ident => $what:expr) => {
         match $workbook {
             Workbook::Xlsx($book) => $what,
-            Workbook::Xlsb($book) => $what,
+            Workbook::Xlsb($book, _) => $what,
             Workbook::Xls($book) => $what,
             Workbook::Ods($book) => $what,
         }
@@ -181,7 +188,8 @@ impl Sheet {
                 Xlsx::new(bytes).map(Box::new).map(Workbook::Xlsx).map_err(of_xlsx)
             }
             Some(Format::Xlsb) => {
-                Xlsb::new(bytes).map(Box::new).map(Workbook::Xlsb).map_err(|error| of_any(&error))
+                let book = Xlsb::new(bytes).map_err(|error| of_any(&error))?;
+                Ok(Workbook::Xlsb(Box::new(book), self.book.clone()))
             }
             Some(Format::Ods) => Ods::new(bytes).map(Box::new).map(Workbook::Ods).map_err(of_ods),
             Some(Format::Xls) => compound(bytes),
@@ -191,6 +199,20 @@ impl Sheet {
             Ok(refusal) => refusal.of(&name),
             Err(failure) => of_any(&failure).of(&name),
         })
+    }
+
+    /// Whether it is the same sheet as the other one, which is of the same workbook: the first one is by its name as well, and names are
+    /// the same in upper case.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        match (&self.name, &other.name) {
+            (own, other) if own == other => true,
+            (Some(own), Some(other)) if !own.eq_ignore_ascii_case(other) => false,
+            _ => {
+                let Ok(book) = self.open() else { return false };
+                let found = |sheet: &Self| sheet.find(&book).ok().map(|(name, _)| name);
+                found(self).is_some_and(|name| found(other) == Some(name))
+            }
+        }
     }
 
     /// The sheet's name in the workbook, and the others that hold tables.
@@ -233,7 +255,7 @@ impl Sheet {
             Workbook::Xlsx(book) => guarded(|| book.merge_cells_by_sheet_name(name)),
             Workbook::Xls(book) => guarded(|| book.merge_cells_by_sheet_name(name)),
             Workbook::Ods(_) => guarded(|| merged::of_ods(self.book.seekable()?, name)),
-            Workbook::Xlsb(_) => guarded(|| merged::of_xlsb(self.book.seekable()?, name)),
+            Workbook::Xlsb(_, place) => guarded(|| xlsb::merged(place.seekable()?, name)),
         }
     }
 }
@@ -294,7 +316,7 @@ fn of_any(error: &dyn std::fmt::Display) -> Refusal {
 impl Workbook {
     /// Whether a sheet is in memory as a whole when it is read.
     pub(crate) fn is_read_whole(&self) -> bool {
-        !matches!(self, Self::Xlsx(_))
+        matches!(self, Self::Xls(_) | Self::Ods(_))
     }
 
     /// Hands on the rows of a sheet that hold anything, with their numbers from 0: each cell that isn't empty with its column, those aside
@@ -312,13 +334,15 @@ impl Workbook {
         };
         match self {
             Self::Xlsx(book) => {
-                let Some(from) = xlsx_rows(book, sheet, &Strange::new(), 0, &mut take)? else {
+                let formats = conditional_formats(book, sheet)?;
+                let none = Strange::new();
+                let Some(from) = xlsx_rows(book, sheet, &formats, &none, 0, &mut take)? else {
                     return Ok(());
                 };
                 let strange = strange_errors(book, sheet)?;
-                xlsx_rows(book, sheet, &strange, from, &mut take).map(|_| ())
+                xlsx_rows(book, sheet, &formats, &strange, from, &mut take).map(|_| ())
             }
-            Self::Xlsb(book) => whole(&mut **book, sheet, take),
+            Self::Xlsb(book, place) => xlsb_rows(book, place, sheet, take),
             Self::Xls(book) => whole(&mut **book, sheet, take),
             Self::Ods(book) => whole(&mut **book, sheet, take),
         }
@@ -369,10 +393,12 @@ type Strange = HashMap<u64, ((u32, u32), String)>;
 fn xlsx_rows(
     book: &mut Xlsx<Bytes>,
     sheet: &str,
+    formats: &Formats,
     strange: &Strange,
     from: u32,
     take: &mut impl FnMut(u32, &mut Vec<(u32, Cell<'_>)>) -> Result<bool, Failure>,
 ) -> Result<Option<u32>, Failure> {
+    let since_1904 = book.has_1904_epoch();
     let mut reader = guarded(|| book.worksheet_cells_reader(sheet))?;
     let (mut at, mut row) = (0, Vec::new());
     let mut last_strange = None;
@@ -380,7 +406,20 @@ fn xlsx_rows(
         let next = guarded(|| reader.next_cell_with_formula_metadata());
         let (place, cell) = match next {
             Ok(None) => break,
-            Ok(Some(found)) => (found.pos, cell(found.value, found.formula.is_some())),
+            Ok(Some(found)) => {
+                let value = match &found.value {
+                    DataRef::Int(number) => Some(*number as f64),
+                    DataRef::Float(number) => Some(*number),
+                    // By the first section of its format alone.
+                    DataRef::DateTime(moment) => Some(moment.as_f64()),
+                    _ => None,
+                };
+                let shown = match formats.get(&found.pos).zip(value) {
+                    Some((format, value)) => Some(shown_as(value, format, since_1904)),
+                    None => cell(found.value, found.formula.is_some()),
+                };
+                (found.pos, shown)
+            }
             Err(failure) if strange_error(&failure).is_some() => match strange.get(&number) {
                 None => return Ok(Some(at)),
                 Some((place, shown)) => {
@@ -426,6 +465,40 @@ fn strange_error(failure: &Failure) -> Option<&str> {
     }
 }
 
+/// The cells whose format has conditions, and that.
+type Formats = HashMap<(u32, u32), Arc<NumberFormat>>;
+
+/// Nearly no workbook has any, and then the cells' styles are not looked at.
+fn conditional_formats(book: &mut Xlsx<Bytes>, sheet: &str) -> Result<Formats, Failure> {
+    let mut reader = guarded(|| book.worksheet_cells_reader(sheet))?;
+    let code = |style: &calamine::Style| {
+        style.number_format.as_ref().map(|format| format.format_code.clone())
+    };
+    let codes = reader.styles().iter().map(code);
+    let formats: Vec<Option<Arc<NumberFormat>>> =
+        codes.map(|code| NumberFormat::of(&code?).map(Arc::new)).collect();
+    let mut found = HashMap::new();
+    if formats.iter().all(Option::is_none) {
+        return Ok(found);
+    }
+    while let Some((row, column, style)) = guarded(|| reader.next_style_id())? {
+        if let Some(format) = formats.get(style).and_then(Option::as_ref) {
+            found.insert((row, column), Arc::clone(format));
+        }
+    }
+    Ok(found)
+}
+
+/// What a format with conditions shows a number as.
+pub(crate) fn shown_as(number: f64, format: &NumberFormat, since_1904: bool) -> Cell<'static> {
+    let sort = match format.shown(number) {
+        Shown::Number => return number_of(number),
+        Shown::Moment => ExcelDateTimeType::DateTime,
+        Shown::Duration => ExcelDateTimeType::TimeDelta,
+    };
+    moment_of(ExcelDateTime::new(number, sort, since_1904))
+}
+
 /// All of a sheet's errors that have no name: which cells fail, and where those are. It takes two more looks, since what fails doesn't say
 /// where it is, and formulas are read without values.
 fn strange_errors(book: &mut Xlsx<Bytes>, sheet: &str) -> Result<Strange, Failure> {
@@ -453,6 +526,71 @@ fn strange_errors(book: &mut Xlsx<Bytes>, sheet: &str) -> Result<Strange, Failur
     Ok(strange)
 }
 
+/// The same of a binary workbook, with the cells that `calamine` skips or fails at, which are read from the same records beside it.
+fn xlsb_rows(
+    book: &mut Xlsb<Bytes>,
+    place: &Place,
+    sheet: &str,
+    mut take: impl FnMut(u32, &mut Vec<(u32, Cell<'_>)>) -> Result<bool, Failure>,
+) -> Result<(), Failure> {
+    let since_1904 = book.has_1904_epoch();
+    let mut reader = guarded(|| book.worksheet_cells_reader(sheet))?;
+    let mut next_cell = || {
+        loop {
+            match guarded(|| reader.next_cell()) {
+                Ok(None) => return Ok(None),
+                Ok(Some(found)) => {
+                    if let Some(cell) = cell(found.get_value().clone(), false) {
+                        return Ok(Some((found.get_position(), cell)));
+                    }
+                }
+                // One without a name, which is read beside.
+                Err(failure) if matches!(failure.downcast_ref(), Some(XlsbError::CellError(_))) => {
+                }
+                Err(failure) => return Err(failure),
+            }
+        }
+    };
+    let mut parts = xlsb::parts(place.seekable()?)?;
+    let mut others = xlsb::Others::of(&mut parts, sheet, since_1904)?;
+    let (mut cell, mut other) = (next_cell()?, others.next()?);
+    let (mut row, mut last) = (Vec::new(), None);
+    loop {
+        let rows = [cell.as_ref().map(|(at, _)| at.0), other.as_ref().map(|(at, _)| at.0)];
+        let Some(at) = rows.into_iter().flatten().min() else { return Ok(()) };
+        if let Some(last) = last.filter(|last| at < *last) {
+            return Err(format!("row {} comes behind row {}", at + 1, last + 1).into());
+        }
+        last = Some(at);
+        row.clear();
+        while let Some(((_, column), found)) = cell.take_if(|((row, _), _)| *row == at) {
+            row.push((column, found));
+            cell = next_cell()?;
+        }
+        while let Some(((_, column), found)) = other.take_if(|((row, _), _)| *row == at) {
+            row.push((column, found));
+            other = others.next()?;
+        }
+        // Of two in one place the one that was read beside comes later, and is the cell.
+        row.sort_by_key(|(column, _)| *column);
+        row.dedup_by(|later, cell| {
+            let is_same = later.0 == cell.0;
+            if is_same {
+                std::mem::swap(later, cell);
+            }
+            is_same
+        });
+        if let Some((column, _)) = row.iter().find(|(column, _)| *column >= COLUMNS_MAX) {
+            return Err(
+                format!("column {} is beyond a sheet's last", u64::from(*column) + 1).into()
+            );
+        }
+        if !row.is_empty() && !take(at, &mut row)? {
+            return Ok(());
+        }
+    }
+}
+
 /// The same of a format whose sheets are in memory when they are read.
 fn whole<R: Reader<Bytes>>(
     book: &mut R,
@@ -463,7 +601,7 @@ where
     R::Error: Into<Failure>,
 {
     let cells = guarded(|| book.worksheet_range(sheet))?;
-    let formulas = guarded(|| book.worksheet_formula(sheet)).unwrap_or_default();
+    let formulas = guarded(|| book.worksheet_formula(sheet))?;
     range_rows(&cells, &formulas, take)
 }
 
@@ -533,12 +671,12 @@ fn cell(value: DataRef<'_>, is_formula: bool) -> Option<Cell<'_>> {
     })
 }
 
-fn error_cell(shown: String) -> Cell<'static> {
+pub(crate) fn error_cell(shown: String) -> Cell<'static> {
     Cell::Bad { shown, why: "an error and no value" }
 }
 
 /// Whether a formula's text is an error of a spreadsheet: `#DIV/0!` and so on, or `Err:502`, as LibreOffice has it.
-fn is_error(text: &str) -> bool {
+pub(crate) fn is_error(text: &str) -> bool {
     /// Microsoft's ERROR.TYPE names most of them.
     const ERRORS: [&str; 17] = [
         "#NULL!",
@@ -667,10 +805,14 @@ fn iso_milliseconds(text: &str) -> Option<i64> {
     Some(sign * total)
 }
 
-/// OpenDocument writes days and moments as text of ISO 8601.
+/// OpenDocument writes days and moments as text of ISO 8601. One with an offset from UTC is no moment of the others' kind, which clocks show.
 fn iso_moment_of(text: String) -> Cell<'static> {
     if let Some(days) = inrush_scan::date_days(text.as_bytes()) {
         return Cell::Date(days);
+    }
+    let zone = inrush_scan::read_timestamp(text.as_bytes()).map(|found| found.zone);
+    if zone == Some(inrush_scan::Zone::Offset) {
+        return Cell::Text(Cow::Owned(text));
     }
     match inrush_scan::timestamp_micros(text.as_bytes()) {
         Some(micros) if micros % (DAY_MS * 1_000) == 0 => {
@@ -723,6 +865,17 @@ mod tests {
         assert_eq!(of(3e9, DateTime), Cell::Integer(3_000_000_000));
         let early = moment_of(ExcelDateTime::new(1.0, DateTime, true));
         assert_eq!(early, Cell::Date(-24_106));
+    }
+
+    #[test]
+    fn moments_with_an_offset_keep_it() {
+        let of = |text: &str| iso_moment_of(text.to_owned());
+        assert_eq!(of("2024-01-31"), Cell::Date(19_753));
+        assert_eq!(of("2024-01-31T00:00:00"), Cell::Date(19_753));
+        assert_eq!(of("2024-01-31T12:00:00"), Cell::Moment((19_753 * 24 + 12) * 3_600_000));
+        for text in ["2024-01-31T12:00:00+02:00", "2024-01-31T00:00:00Z"] {
+            assert_eq!(of(text), Cell::Text(text.into()));
+        }
     }
 
     #[test]

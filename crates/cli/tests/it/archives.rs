@@ -359,3 +359,79 @@ fn a_place_in_a_file_that_is_no_archive_is_refused() {
     fixture.write("a.zip", zip(&[("b.csv", ONE.to_vec())]));
     fixture.load(&["a.zip", "csv:a.zip"]).exits(2).says(&["a.zip!b.csv is source and target"]);
 }
+
+/// Its end mark says that a tar archive is whole; what ends without may lack members, and what goes on has more.
+#[test]
+fn a_tar_archive_ends_with_its_mark_and_nothing_behind() {
+    let (a, b) = (tar(&[("a.csv", ONE.to_vec())]), tar(&[("b.csv", TWO.to_vec())]));
+    let both = tar(&[("a.csv", ONE.to_vec()), ("b.csv", TWO.to_vec())]);
+    // Each member is a header and its bytes, a block each.
+    let without_mark = &both[..2_048];
+    let cut = &both[..1_024];
+    let more = [
+        ("ab", [a.as_slice(), &b].concat()),
+        ("apart", [a.as_slice(), &[0; 10_240], &b].concat()),
+        ("odd", [a.as_slice(), b"odd"].concat()),
+    ];
+    let packed = |name: &str, bytes: &[u8]| {
+        [(format!("{name}.tar"), bytes.to_vec()), (format!("{name}.tar.gz"), gzip(bytes))]
+    };
+    for (name, bytes) in
+        [("whole", without_mark), ("cut", cut)].map(|(name, bytes)| packed(name, bytes)).concat()
+    {
+        refused(
+            &name,
+            &bytes,
+            &[&format!("{name}: it ends without its end mark"), "may be missing"],
+        );
+    }
+    for (name, bytes) in more.iter().flat_map(|(name, bytes)| packed(name, bytes)) {
+        refused(
+            &name,
+            &bytes,
+            &[&format!("{name}: it goes on behind its end mark"), "--ignore-zeros"],
+        );
+    }
+    let joined = [gzip(&a), gzip(&b)].concat();
+    refused("joined.tgz", &joined, &["joined.tgz: it goes on behind its end mark"]);
+    // A tape's record is filled up with zeros, and one block of them is a mark.
+    let fixture = Fixture::new();
+    let padded = [both.as_slice(), &[0; 9_000]].concat();
+    for (name, bytes) in [("padded", padded.as_slice()), ("short", &both[..2_560])]
+        .map(|(name, bytes)| packed(name, bytes))
+        .concat()
+    {
+        fixture.write(&name, bytes);
+        fixture.report(&[&name, "t.db", "--table", "t", "--if-exists", "replace"]);
+        assert_eq!(fixture.table("t.db", "t"), rows![[1], [2]], "{name}");
+    }
+}
+
+#[test]
+fn a_sparse_file_of_a_pax_archive_is_refused_by_its_own_name() {
+    let mut archive = tar::Builder::new(Vec::new());
+    let said: [(&str, &[u8]); 3] = [
+        ("GNU.sparse.major", b"1"),
+        ("GNU.sparse.name", b"sp.csv"),
+        ("GNU.sparse.realsize", b"5000000"),
+    ];
+    archive.append_pax_extensions(said).unwrap();
+    let map = [&b"1\n4096\n9\n"[..], &[0; 502], b"id\n1\n2\n3\n"].concat();
+    let mut header = tar::Header::new_ustar();
+    header.set_size(map.len() as u64);
+    archive.append_data(&mut header, "GNUSparseFile.5981/sp.csv", map.as_slice()).unwrap();
+    refused("a.tar", &archive.into_inner().unwrap(), &["a.tar!sp.csv: it is a sparse file"]);
+}
+
+#[test]
+fn an_archive_of_nothing_that_can_be_read_says_what_leads_on() {
+    let inner = zip(&[("a.csv", ONE.to_vec())]);
+    let run = refused(
+        "in.zip",
+        &zip(&[("inner.zip", inner)]),
+        &["it has in.zip!inner.zip", "unpack in.zip"],
+    );
+    assert!(!run.stderr.contains("!*"), "{run:?}");
+    let run = refused("in.zip", &zip(&[]), &["it has no files", "the archive you mean"]);
+    assert!(!run.stderr.contains("!*"), "{run:?}");
+}

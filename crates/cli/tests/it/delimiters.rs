@@ -171,3 +171,15 @@ fn utf_16_of_other_scripts_is_known_by_its_lines() {
     let bytes: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
     assert_eq!(loaded(bytes, &[]).1, rows![["\u{410}\u{43d}\u{43d}\u{430}", 12]]);
 }
+
+#[test]
+fn what_is_no_delimiter_is_answered_with_one() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "a||b\n1||2\n");
+    for (delimiter, advice) in
+        [("||", "sed "), ("\u{a7}", "sed "), ("\\x01", "$'\\x01'"), ("\\001", "$'\\x01'")]
+    {
+        let run = fixture.misused(&["load", "in.csv", "t.db", "--delimiter", delimiter]);
+        run.says(&["takes one ASCII character", "try: ", advice]);
+    }
+}

@@ -398,3 +398,95 @@ fn a_pipe_without_a_name_is_standard_input_to_table_and_bad_rows() {
     assert_eq!(fixture.table("t.db", "stdin"), rows![[1]]);
     assert_eq!(fixture.read("stdin.rejects.csv"), b"id\nx\n");
 }
+
+/// A text in UTF-16, behind its byte order mark.
+fn marked(text: &str, unit: fn(u16) -> [u8; 2]) -> Vec<u8> {
+    format!("\u{feff}{text}").encode_utf16().flat_map(unit).collect()
+}
+
+#[test]
+fn a_byte_order_mark_decides_what_utf16_is_and_contradicts_other_encodings() {
+    let fixture = Fixture::new();
+    let text = "id,name\n1,Zo\u{eb}\n2,Ana\n";
+    fixture.write("le.csv", marked(text, u16::to_le_bytes));
+    fixture.write("be.csv", marked(text, u16::to_be_bytes));
+    fixture.write("utf8.csv", format!("\u{feff}{text}"));
+    let rows = rows![[1, "Zo\u{eb}"], [2, "Ana"]];
+    for (source, label) in [
+        ("le.csv", "utf-16"),
+        ("be.csv", "utf-16"),
+        ("le.csv", "utf-16le"),
+        ("be.csv", "UTF-16BE"),
+        ("utf8.csv", "utf-8-sig"),
+        // Bad rows of such an input come back with a mark.
+        ("utf8.csv", "latin1"),
+    ] {
+        let load = [source, "t.db", "--table", "t", "--if-exists", "replace"];
+        fixture.load(&[&load[..], &["--encoding", label]].concat()).exits(0);
+        assert_eq!(fixture.table("t.db", "t"), rows, "{source} as {label}");
+        assert_eq!(
+            fixture.inrush(&["check", source, "--encoding", label, "--json"]).json()["rows_read"],
+            2
+        );
+    }
+    for (source, mark, labels) in [
+        ("le.csv", "UTF-16LE", ["utf-16be", "utf-8", "latin1"]),
+        ("be.csv", "UTF-16BE", ["utf-16le", "ascii", "shift_jis"]),
+    ] {
+        for label in labels {
+            let says = format!("{source} begins with the byte order mark of {mark}");
+            let says = [says.as_str(), &format!("--encoding says {label}"), "leave --encoding out"];
+            fixture.refuses(&[source, "new.db", "--encoding", label]).says(&says);
+            fixture.inrush(&["check", source, "--encoding", label]).exits(1).says(&says);
+        }
+    }
+    // What no encoding makes text of.
+    let utf32: Vec<u8> =
+        format!("\u{feff}{text}").chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
+    fixture.write("utf32.csv", utf32);
+    for label in ["utf-8", "utf-16", "utf-16le", "latin1"] {
+        let run = fixture.refuses(&["utf32.csv", "new.db", "--encoding", label]);
+        run.says(&["utf32.csv is text in UTF-32", "iconv -f UTF-32"]);
+    }
+}
+
+#[test]
+fn ascii_is_a_part_of_utf8_and_of_no_other_encoding() {
+    let fixture = Fixture::new();
+    fixture.write("utf8.csv", "id,name\n1,Zo\u{eb}\n").write("other.csv", b"id,name\n1,Zo\xeb\n");
+    for label in ["ascii", "US-ASCII", "ANSI_X3.4-1968"] {
+        fixture.load(&["utf8.csv", "t.db", "--if-exists", "replace", "--encoding", label]).exits(0);
+        assert_eq!(fixture.table("t.db", "utf8"), rows![[1, "Zo\u{eb}"]], "{label}");
+        fixture.refuses(&["other.csv", "new.db", "--encoding", label]).says(&["line 2", "0xeb"]);
+    }
+    fixture
+        .misused(&["load", "utf8.csv", "new.db", "--encoding", "cp850"])
+        .says(&["'cp850' is no encoding", "iconv -f cp850 -t UTF-8"]);
+}
+
+#[test]
+fn what_office_keeps_beside_an_open_document_is_left_out_and_named() {
+    let fixture = Fixture::new();
+    fs::create_dir(fixture.path("in")).unwrap();
+    fixture.write("in/a.csv", "id\n1\n").write("in/~$a.csv", b"\x05user \0\0\0\0\0\0\0\0\0");
+    for source in ["in", "in/**", "in/*", "in/*.csv"] {
+        let load = [source, "t.db", "--table", "t", "--if-exists", "replace"];
+        let report = fixture.report(&load);
+        assert_eq!(report["rows_loaded"], 1, "{source}");
+        let note = "left out, for Office keeps them while a document is open: in/~$a.csv";
+        assert!(report["warnings"].to_string().contains(note), "{}", report["warnings"]);
+    }
+    fs::remove_file(fixture.path("in/a.csv")).unwrap();
+    fixture.refuses(&["in/*.csv", "u.db"]).says(&["in/~$a.csv", "while a document is open"]);
+}
+
+#[test]
+fn zeros_that_fill_up_a_record_of_a_tape_are_no_part_of_gzip() {
+    let fixture = Fixture::new();
+    let packed = crate::archives::gzip(b"id\n1\n");
+    fixture.write("in.csv.gz", [packed.as_slice(), &[0; 10_000]].concat());
+    fixture.report(&["in.csv.gz", "t.db"]);
+    assert_eq!(fixture.table("t.db", "in"), rows![[1]]);
+    fixture.write("odd.csv.gz", [packed.as_slice(), &[0; 9], b"odd"].concat());
+    fixture.refuses(&["odd.csv.gz", "t.db", "--if-exists", "append"]).says(&["odd.csv.gz"]);
+}

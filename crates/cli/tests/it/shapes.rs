@@ -101,3 +101,47 @@ fn an_array_of_names_is_a_row_and_that_is_said() {
     let note = "the first array could be a header, and is loaded as a row";
     assert!(report["warnings"].to_string().contains(note), "{}", report["warnings"]);
 }
+
+/// Wherever the rows are within one object, the report names the way to them.
+#[test]
+fn rows_within_an_object_are_named() {
+    for (text, filter, what) in [
+        (
+            r#"{"response": {"data": [{"a": 1}, {"a": 2}]}}"#,
+            ".response.data[]",
+            "objects in its list data",
+        ),
+        (
+            r#"{"a": {"my rows": {"x": [{"a": 1}]}}}"#,
+            r#".a["my rows"].x[]"#,
+            "objects in its list x",
+        ),
+        (
+            r#"{"meta": {"n": 2}, "rows": [[1, "a"], [2, "b"]]}"#,
+            ".rows[]",
+            "arrays in its list rows",
+        ),
+        (r#"{"1": {"a": 1, "b": 2}, "2": {"a": 3, "b": 4}}"#, ".[]", "objects in it"),
+    ] {
+        let fixture = Fixture::new();
+        fixture.write("in.json", text);
+        let report = fixture.report(&["in.json", "t.db"]);
+        let wanted = format!("jq -c '{filter}' makes lines of the {what}, to be loaded as rows");
+        let warnings = &report["warnings"];
+        assert!(warnings[0].as_str().is_some_and(|note| note.contains(&wanted)), "{warnings}");
+    }
+    for text in [r#"{"a": {"b": 1}, "c": {"d": 2}}"#, r#"{"a": {"at": [[1, 2], [3, 4]]}}"#] {
+        let fixture = Fixture::new();
+        fixture.write("in.json", text);
+        assert_eq!(fixture.report(&["in.json", "t.db"])["warnings"].to_string(), "[]", "{text}");
+    }
+}
+
+#[test]
+fn commas_behind_objects_that_are_in_no_array_are_named() {
+    for name in ["in.json", "in.jsonl"] {
+        let fixture = Fixture::new();
+        fixture.write(name, "{\"a\":1},\n{\"a\":2}\n");
+        fixture.refuses(&[name, "t.db"]).says(&["line 1", "sed 's/,[[:space:]]*$//'"]);
+    }
+}

@@ -486,49 +486,84 @@ type BinarySheet<'a> = (&'a str, &'a [&'a [Cell<'a>]], &'a [[u32; 4]]);
 
 /// A binary workbook ([MS-XLSB]).
 fn xlsb(sheets: &[BinarySheet<'_>]) -> Vec<u8> {
-    const RELS: &str = "http://schemas.openxmlformats.org/package/2006/relationships";
-    let record = |kind: u16, parts: &[&[u8]]| {
-        let body = parts.concat();
-        let kind = match kind {
-            0..0x80 => vec![kind as u8],
-            _ => vec![0x80 | kind as u8 & 0x7f, (kind >> 7) as u8],
-        };
-        // A length has seven bits a byte, too, and need not be the shortest.
-        let length = [0x80 | body.len() as u8 & 0x7f, (body.len() >> 7) as u8];
-        [&kind, &length[..], &body].concat()
-    };
-    let wide = |text: &str| {
-        let units = text.encode_utf16().flat_map(u16::to_le_bytes);
-        let count = text.encode_utf16().count() as u32;
-        count.to_le_bytes().into_iter().chain(units).collect::<Vec<u8>>()
-    };
-    let (mut book, mut rels, mut files) = (record(0x83, &[]), String::new(), Vec::new());
-    book.extend(record(0x8f, &[]));
-    for (at, (name, rows, merged)) in (1_u32..).zip(sheets) {
-        let id = format!("rId{at}");
-        book.extend(record(0x9c, &[&[0; 4], &at.to_le_bytes(), &wide(&id), &wide(name)]));
-        write!(rels, r#"<Relationship Id="{id}" Target="worksheets/sheet{at}.bin"/>"#).unwrap();
-        let mut sheet = [record(0x81, &[]), record(0x94, &[&[0; 16]]), record(0x91, &[])].concat();
-        for (row, cells) in (0_u32..).zip(*rows) {
-            sheet.extend(record(0x00, &[&row.to_le_bytes(), &[0; 12]]));
-            for (column, cell) in (0_u32..).zip(*cells) {
-                let place = [column.to_le_bytes(), [0; 4]].concat();
-                sheet.extend(match cell {
-                    Text(text) => record(0x06, &[&place, &wide(text)]),
-                    Number(number) => record(0x05, &[&place, &number.to_le_bytes()]),
-                    _ => record(0x01, &[&place]),
+    let part = |rows: &[&[Cell<'_>]], merged: &[[u32; 4]]| {
+        let mut cells = Vec::new();
+        for (row, found) in (0_u32..).zip(rows) {
+            cells.extend(binary_row(row));
+            for (column, cell) in (0_u32..).zip(*found) {
+                cells.extend(match cell {
+                    Text(text) => binary_cell(0x06, column, &wide(text)),
+                    Number(number) => binary_cell(0x05, column, &number.to_le_bytes()),
+                    _ => binary_cell(0x01, column, &[]),
                 });
             }
         }
-        sheet.extend(record(0x92, &[]));
-        sheet.extend(record(0xb1, &[&(merged.len() as u32).to_le_bytes()]));
-        for range in *merged {
-            sheet.extend(record(0xb0, &[&range.map(u32::to_le_bytes).concat()]));
-        }
-        sheet.extend([record(0xb2, &[]), record(0x82, &[])].concat());
-        files.push((format!("xl/worksheets/sheet{at}.bin"), sheet));
+        let ranges =
+            merged.iter().map(|range| record(0xb0, &[&range.map(u32::to_le_bytes).concat()]));
+        let ranges = ranges.collect::<Vec<_>>().concat();
+        let count = (merged.len() as u32).to_le_bytes();
+        [cells, [record(0xb1, &[&count]), ranges, record(0xb2, &[])].concat()]
+    };
+    let parts = sheets.iter().map(|(name, rows, merged)| (*name, part(rows, merged)));
+    xlsb_of(&parts.collect::<Vec<_>>())
+}
+
+/// A format with a condition, as in many a sheet of a bookkeeper.
+const HIDES_ZEROS: &str = "[=0]\"\";dd/mm/yyyy";
+
+/// A record of a binary workbook.
+fn record(kind: u16, parts: &[&[u8]]) -> Vec<u8> {
+    let body = parts.concat();
+    let kind = match kind {
+        0..0x80 => vec![kind as u8],
+        _ => vec![0x80 | kind as u8 & 0x7f, (kind >> 7) as u8],
+    };
+    // A length has seven bits a byte, too, and need not be the shortest.
+    let length = [0x80 | body.len() as u8 & 0x7f, (body.len() >> 7) as u8];
+    [&kind, &length[..], &body].concat()
+}
+
+/// A text behind its length.
+fn wide(text: &str) -> Vec<u8> {
+    let units = text.encode_utf16().flat_map(u16::to_le_bytes);
+    let count = text.encode_utf16().count() as u32;
+    count.to_le_bytes().into_iter().chain(units).collect()
+}
+
+fn binary_row(row: u32) -> Vec<u8> {
+    record(0x00, &[&row.to_le_bytes(), &[0; 12]])
+}
+
+fn binary_cell(kind: u16, column: u32, value: &[u8]) -> Vec<u8> {
+    record(kind, &[&column.to_le_bytes(), &[0; 4], value])
+}
+
+/// A binary workbook of sheets, each with the records of its cells and those behind them.
+fn xlsb_of(sheets: &[(&str, [Vec<u8>; 2])]) -> Vec<u8> {
+    const RELS: &str = "http://schemas.openxmlformats.org/package/2006/relationships";
+    let (mut book, mut rels, mut files) = (record(0x83, &[]), String::new(), Vec::new());
+    book.extend(record(0x8f, &[]));
+    for (at, (name, [cells, behind])) in (1_u32..).zip(sheets) {
+        let id = format!("rId{at}");
+        book.extend(record(0x9c, &[&[0; 4], &at.to_le_bytes(), &wide(&id), &wide(name)]));
+        write!(rels, r#"<Relationship Id="{id}" Target="worksheets/sheet{at}.bin"/>"#).unwrap();
+        let begins = [record(0x81, &[]), record(0x94, &[&[0; 16]]), record(0x91, &[])].concat();
+        let sheet = [&begins, cells, &record(0x92, &[]), behind, &record(0x82, &[])];
+        files.push((format!("xl/worksheets/sheet{at}.bin"), sheet.map(Vec::as_slice).concat()));
     }
     book.extend([record(0x90, &[]), record(0x9d, &[&[0; 26]]), record(0x84, &[])].concat());
+    // Of two styles the second hides zeros, and shows days.
+    let format = [&164_u16.to_le_bytes()[..], &wide(HIDES_ZEROS)].concat();
+    let style = |format: u16| record(0x2f, &[&[0; 2], &format.to_le_bytes(), &[0; 12]]);
+    let styles = [
+        record(0x267, &[&1_u32.to_le_bytes()]),
+        record(0x2c, &[&format]),
+        record(0x269, &[&2_u32.to_le_bytes()]),
+        style(0),
+        style(164),
+        record(0x26a, &[]),
+    ];
+    files.push(("xl/styles.bin".to_owned(), styles.concat()));
     files.push(("[Content_Types].xml".to_owned(), b"<Types/>".to_vec()));
     files.push(("xl/workbook.bin".to_owned(), book));
     let rels = format!(r#"<Relationships xmlns="{RELS}">{rels}</Relationships>"#);
@@ -657,5 +692,358 @@ fn a_damaged_workbook_is_an_error_at_worst() {
             fixture.load(&["in.xls", "csv:-", "--max-rejects", "all", "--rejects", "bad.csv"]);
         assert!(matches!(run.status.code(), Some(0 | 1 | 3)), "{at}: {run:?}");
         assert!(!run.stderr.contains("panicked"), "{at}: {run:?}");
+    }
+}
+
+/// A formula's value, and the formula: how it shows an error, another formula's part, one that says nothing to any reader.
+fn binary_formula(value: &[u8], formula: &[u8]) -> Vec<u8> {
+    [value, &[0; 2], &(formula.len() as u32).to_le_bytes(), formula, &[0; 4]].concat()
+}
+
+#[test]
+fn errors_of_binary_workbooks_are_bad_rows_whatever_their_formulas_are() {
+    const SHARED: &[u8] = b"\x01\x01\0\0\0";
+    const DIVIDED: &[u8] = b"\x1e\x01\0\x1e\0\0\x06";
+    const UNKNOWN: &[u8] = b"\x2e\0";
+    let fixture = Fixture::new();
+    let number = |number: f64| number.to_le_bytes();
+    let cells = [
+        (0x06, wide("v")),
+        (0x09, binary_formula(&number(5.0), UNKNOWN)),
+        (0x0b, binary_formula(&[0x07], DIVIDED)),
+        (0x0b, binary_formula(&[0x2a], SHARED)),
+        (0x05, number(7.0).to_vec()),
+        (0x03, vec![0x17]),
+        // One that has no name yet.
+        (0x03, vec![0x77]),
+        (0x0b, binary_formula(&[0x78], DIVIDED)),
+        (0x08, binary_formula(&wide("#SPILL!"), DIVIDED)),
+    ];
+    let rows = (0_u32..).zip(&cells).map(|(row, (kind, value))| {
+        let id = match row {
+            0 => binary_cell(0x06, 0, &wide("id")),
+            row => binary_cell(0x05, 0, &f64::from(row).to_le_bytes()),
+        };
+        [binary_row(row), id, binary_cell(*kind, 1, value)].concat()
+    });
+    let rows = rows.collect::<Vec<_>>().concat();
+    fixture.write("in.xlsb", xlsb_of(&[("Data", [rows, Vec::new()])]));
+    fixture
+        .refuses(&["in.xlsb", "t.db"])
+        .says(&["in.xlsb: row 3, column v: B3 is #DIV/0!, an error and no value"]);
+    fixture.load(&["in.xlsb", "t.db", "--max-rejects", "9"]).exits(3);
+    assert_eq!(fixture.table("t.db", "in"), rows![[1, 5], [4, 7]]);
+    let notes = json_lines(&fixture.read("in.rejects.csv.jsonl"));
+    let said: Vec<_> = notes.iter().map(|note| note["message"].as_str().unwrap()).collect();
+    let wanted = [
+        "B3 is #DIV/0!",
+        "B4 is #N/A",
+        "B6 is #REF!",
+        "B7 is #ERROR 119",
+        "B8 is #ERROR 120",
+        "B9 is #SPILL!",
+    ];
+    assert_eq!(said.len(), wanted.len(), "{said:?}");
+    for (said, wanted) in said.iter().zip(wanted) {
+        assert!(said.starts_with(&format!("{wanted}, an error and no value")), "{said}");
+    }
+}
+
+#[test]
+fn texts_of_several_fonts_and_far_cells_of_binary_workbooks_are_values() {
+    let fixture = Fixture::new();
+    let rich = |text: &str| [&[1][..], &wide(text), &1_u32.to_le_bytes(), &[0; 4]].concat();
+    let header = |far| {
+        [
+            binary_row(0),
+            binary_cell(0x06, 0, &wide("id")),
+            binary_cell(0x3e, 1, &rich("name")),
+            binary_cell(0x06, far, &wide("far")),
+        ]
+    };
+    let one = [
+        binary_row(1),
+        binary_cell(0x05, 0, &1.0_f64.to_le_bytes()),
+        binary_cell(0x3e, 1, &rich("two fonts")),
+    ];
+    let last = |row, far| {
+        [
+            binary_row(row),
+            binary_cell(0x05, 0, &2.0_f64.to_le_bytes()),
+            binary_cell(0x06, far, &wide("x")),
+        ]
+    };
+    let book = |row, far| {
+        let cells = [&header(far)[..], &one, &last(row, far)].concat().concat();
+        xlsb_of(&[("Data", [cells, Vec::new()])])
+    };
+    // A table of all cells between would be of half a terabyte.
+    fixture.write("in.xlsb", book((1 << 20) - 1, (1 << 14) - 1));
+    fixture.report(&["in.xlsb", "t.db"]);
+    assert_eq!(fixture.table("t.db", "in"), rows![[1, "two fonts", ()], [2, (), "x"]]);
+    for (row, far, says) in [
+        (1 << 20, 2, "row 1048577 is beyond a sheet's last"),
+        (2, 1 << 14, "column 16385 is beyond a sheet's last"),
+        (0, 2, "row 1 comes behind row 2"),
+    ] {
+        fixture.write("out.xlsb", book(row, far));
+        fixture.refuses(&["out.xlsb", "t.db"]).says(&["out.xlsb: the sheet can't be read", says]);
+    }
+    let short = [binary_row(0), binary_cell(0x06, 0, &wide("id")), record(0x11, &[&wide("name")])];
+    fixture.write("short.xlsb", xlsb_of(&[("Data", [short.concat(), Vec::new()])]));
+    fixture.refuses(&["short.xlsb", "t.db"]).says(&["its cells are in a short form"]);
+}
+
+#[test]
+fn a_sheet_is_loaded_once_by_whatever_name() {
+    let fixture = Fixture::new();
+    let sheet = |name, value| {
+        let rows = vec![vec![Text("id")], vec![Number(value)]];
+        Sheet { name, rows, merged: &[] }
+    };
+    let bytes = xlsx(&[sheet("S", 1.0), sheet("T", 2.0)], false);
+    fixture.write("b.xlsx", &bytes).write("in.zip", zip(&[("b.xlsx", bytes)]));
+    fixture.write("list", "b.xlsx!S\nb.xlsx\nb.xlsx!T\n");
+    for (sources, ids) in [
+        (&["b.xlsx", "b.xlsx!S"][..], &[1][..]),
+        (&["b.xlsx!s", "./b.xlsx!S", "b.xlsx"], &[1]),
+        (&["@list", "b.xlsx!t"], &[1, 2]),
+        (&["in.zip", "in.zip!b.xlsx!S", "in.zip!b.xlsx!T"], &[1, 2]),
+        (&["b.xlsx!T", "b.xlsx"], &[2, 1]),
+    ] {
+        let load = ["t.db", "--table", "t", "--if-exists", "replace"];
+        let report = fixture.report(&[sources, &load].concat());
+        let wanted: Vec<_> = ids.iter().map(|id| rows![[*id]].remove(0)).collect();
+        assert_eq!(fixture.table("t.db", "t"), wanted, "{sources:?}");
+        let told = report["warnings"].to_string();
+        let is_twice = sources != ["b.xlsx!T", "b.xlsx"];
+        assert_eq!(told.contains("is the same sheet as "), is_twice, "{sources:?}: {told}");
+    }
+}
+
+#[test]
+fn a_title_above_the_header_is_pointed_out() {
+    let fixture = Fixture::new();
+    let title: &[&[Cell<'_>]] = &[&[Text("Sales of 2024")], &[], NAMES, ONE];
+    fixture.write("title.xlsx", book(title)).write("plain.xlsx", book(&[NAMES, ONE]));
+    let told = |args: &[&str]| fixture.report(args)["warnings"].to_string();
+    let note = "if it is a title, --skip-lines 2 leaves it out";
+    assert!(told(&["title.xlsx", "t.db"]).contains(note));
+    for args in [
+        &["title.xlsx", "t.db", "--table", "u", "--skip-lines", "2"][..],
+        &["plain.xlsx", "t.db"],
+        &["title.xlsx", "t.db", "--table", "v", "--header", "yes"],
+    ] {
+        assert!(!told(args).contains("title, --skip-lines"), "{args:?}");
+    }
+}
+
+#[test]
+fn a_day_that_a_format_with_conditions_shows_is_a_date() {
+    const MAIN: &str = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
+    let fixture = Fixture::new();
+    let rows = vec![vec![Text("id"), Text("day")], vec![Number(1.0), Day(45_292.0)]];
+    let bytes = xlsx(&[Sheet { name: "Data", rows, merged: &[] }], false);
+    let mut book = ::zip::ZipArchive::new(std::io::Cursor::new(bytes)).unwrap();
+    let names: Vec<String> =
+        (0..book.len()).map(|at| book.by_index(at).unwrap().name().unwrap().to_string()).collect();
+    let code = HIDES_ZEROS.replace('"', "&quot;");
+    let styles = format!(
+        r#"<styleSheet xmlns="{MAIN}"><numFmts><numFmt numFmtId="164" formatCode="{code}"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="164"/></cellXfs></styleSheet>"#
+    );
+    let files: Vec<(&str, Vec<u8>)> = names
+        .iter()
+        .map(|name| {
+            let mut bytes = Vec::new();
+            std::io::copy(&mut book.by_name(name).unwrap(), &mut bytes).unwrap();
+            (
+                name.as_str(),
+                if name == "xl/styles.xml" { styles.clone().into_bytes() } else { bytes },
+            )
+        })
+        .collect();
+    fixture.write("in.xlsx", zip(&files));
+    fixture.report(&["in.xlsx", "t.db"]);
+    assert_eq!(fixture.columns("t.db", "in")[1].1, "DATE");
+    assert_eq!(fixture.table("t.db", "in"), rows![[1, "2024-01-01"]]);
+    let styled = |kind, value: &[u8]| record(kind, &[&1_u32.to_le_bytes(), &[1, 0, 0, 0], value]);
+    let row =
+        |row, day| [binary_row(row), binary_cell(0x05, 0, &f64::from(row).to_le_bytes()), day];
+    let day = 45_292_f64.to_le_bytes();
+    let rows = [
+        [binary_row(0), binary_cell(0x06, 0, &wide("id")), binary_cell(0x06, 1, &wide("day"))],
+        row(1, styled(0x05, &day)),
+        // Packed: whole, in hundredths, as the first half of a double.
+        row(2, styled(0x02, &(45_292_u32 << 2 | 2).to_le_bytes())),
+        row(3, styled(0x02, &(4_529_200_u32 << 2 | 3).to_le_bytes())),
+        row(4, styled(0x02, &day[4..])),
+        row(5, styled(0x09, &binary_formula(&day, b""))),
+    ];
+    fixture.write("in.xlsb", xlsb_of(&[("Data", [rows.concat().concat(), Vec::new()])]));
+    fixture.report(&["in.xlsb", "t.db", "--table", "binary"]);
+    assert_eq!(fixture.columns("t.db", "binary")[1].1, "DATE");
+    let days = fixture.query("t.db", "SELECT DISTINCT day FROM binary");
+    assert_eq!(days, rows![["2024-01-01"]]);
+}
+
+/// Bad rows of a sheet go back as what their cells were, whatever the options say of texts.
+#[test]
+fn bad_rows_of_a_sheet_go_back_with_the_same_options() {
+    let fixture = Fixture::new();
+    let rows: &[&[Cell<'_>]] = &[
+        &["id", "v", "amt", "w", "flag", "day", "born", "q"].map(Text),
+        &[
+            Number(1.0),
+            Number(2.5),
+            Text("5,5"),
+            Number(2.5),
+            Truth(true),
+            Empty,
+            Day(45_292.0),
+            Number(1.0),
+        ],
+        &[
+            Number(2.0),
+            Number(1.234),
+            Text("1.000,25"),
+            Number(1.234),
+            Text("nein"),
+            Day(45_292.0),
+            Day(45_293.0),
+            Error("#DIV/0!"),
+        ],
+        &[
+            Number(3.0),
+            Text("7,25"),
+            Number(3.125),
+            Empty,
+            Truth(false),
+            Text("31.12.2024"),
+            Empty,
+            Error("#DIV/0!"),
+        ],
+        &[Number(4.0), Text("1.000"), Empty, Empty, Empty, Empty, Empty, Empty],
+    ];
+    fixture.write("in.xlsx", book(rows));
+    let numbers = ["--decimal", ",", "--thousands", ".", "--true", "ja", "--false", "nein"];
+    let options = [&numbers[..], &["--date-format", "%d.%m.%Y"]].concat();
+    fixture.load(&[&["in.xlsx", "t.db", "--max-rejects", "all"], &options[..]].concat()).exits(3);
+    let rejects = String::from_utf8(fixture.read("in.rejects.csv")).unwrap();
+    assert_eq!(
+        rejects,
+        concat!(
+            "id,v,amt,w,flag,day,born,q\n",
+            "2,\"1,234\",\"1.000,25\",\"1,234\",nein,01.01.2024,02.01.2024,#DIV/0!\n",
+            "3,\"7,25\",\"3,125\",,false,31.12.2024,,#DIV/0!\n",
+        )
+    );
+    fixture.write("in.rejects.csv", rejects.replace("#DIV/0!", "2"));
+    let again = ["in.rejects.csv", "t.db", "--if-exists", "append"];
+    fixture.load(&[&again[..], &options].concat()).exits(0);
+    assert_eq!(
+        fixture.table("t.db", "in"),
+        rows![
+            [1, 2.5, 5.5, 2.5, 1, (), "2024-01-01", 1],
+            [4, 1000.0, (), (), (), (), (), ()],
+            [2, 1.234, 1000.25, 1.234, 0, "2024-01-01", "2024-01-02", 2],
+            [3, 7.25, 3.125, (), 0, "2024-12-31", (), 2],
+        ]
+    );
+}
+
+/// What a stream is of has to be known before it begins.
+#[cfg(feature = "files")]
+#[test]
+fn texts_of_a_sheet_that_is_looked_at_twice_stay_texts() {
+    let fixture = Fixture::new();
+    let rows: &[&[Cell<'_>]] = &[
+        &["id", "day", "code"].map(Text),
+        &[Number(1.0), Text("31.12.2024"), Text("12")],
+        &[Number(2.0), Text("01.01.2025"), Text("13")],
+    ];
+    fixture.write("in.xlsx", book(rows));
+    let run = fixture.load(&["in.xlsx", "jsonl:-", "--date-format", "%d.%m.%Y"]).exits(0);
+    assert_eq!(
+        run.stdout,
+        "{\"id\":1,\"day\":\"2024-12-31\",\"code\":\"12\"}\n\
+         {\"id\":2,\"day\":\"2025-01-01\",\"code\":\"13\"}\n"
+    );
+}
+
+/// Numbers of a column that options name are read as their texts would be, or are bad rows.
+#[test]
+fn an_option_for_one_column_says_what_its_numbers_are() {
+    let fixture = Fixture::new();
+    let rows: &[&[Cell<'_>]] = &[
+        &["id", "day", "ok"].map(Text),
+        &[Number(1.0), Number(20_240_131.0), Number(1.0)],
+        &[Number(2.0), Number(20_240_229.0), Number(0.0)],
+        &[Number(3.0), Number(20_240_231.0), Number(1.0)],
+        &[Number(4.0), Number(20_240_301.0), Number(2.0)],
+    ];
+    let lines: String = [(20_240_131, 1), (20_240_229, 0), (20_240_231, 1), (20_240_301, 2)]
+        .iter()
+        .zip(1..)
+        .map(|((day, ok), id)| format!("{{\"id\":{id},\"day\":{day},\"ok\":{ok}}}\n"))
+        .collect();
+    fixture.write("in.xlsx", book(rows)).write("in.jsonl", &lines);
+    let options =
+        ["--date-format", "day=%Y%m%d", "--true", "ok=1", "--false", "ok=0", "--max-rejects", "2"];
+    for source in ["in.xlsx", "in.jsonl"] {
+        let run =
+            fixture.load(&[&[source, "t.db", "--if-exists", "replace"], &options[..]].concat());
+        run.exits(3);
+        let wanted = rows![[1, "2024-01-31", 1], [2, "2024-02-29", 0]];
+        assert_eq!(fixture.table("t.db", "in"), wanted, "{source}");
+    }
+    assert_eq!(json_lines(&fixture.read("in.rejects.jsonl")), json_lines(lines.as_bytes())[2..]);
+}
+
+#[test]
+fn cells_beyond_the_last_of_an_open_workbook_are_refused_and_not_left_out() {
+    let fixture = Fixture::new();
+    let cell = |cell: &str, many: u32| {
+        let many = format!(r#" table:number-columns-repeated="{many}" "#);
+        cell.replacen(' ', &many, 1).replacen(
+            "<table:table-cell/>",
+            &format!("<table:table-cell{many}/>"),
+            1,
+        )
+    };
+    let row = |cells: &str, many: u32| {
+        format!(r#"<table:table-row table:number-rows-repeated="{many}">{cells}</table:table-row>"#)
+    };
+    let table = |rows: &[String]| {
+        ods_of(&format!(r#"<table:table table:name="Data">{}</table:table>"#, rows.concat()))
+    };
+    let (id, one, empty) = (ods_text("id"), ods_text("x"), "<table:table-cell/>");
+    let filled =
+        [row(&id, 1), row(&(one.clone() + &cell(empty, 20_000)), 1), row(empty, 2_000_000)];
+    fixture.write("in.ods", table(&filled));
+    fixture.report(&["in.ods", "t.db"]);
+    assert_eq!(fixture.table("t.db", "in"), rows![["x"]]);
+    for rows in [
+        [row(&id, 1), row(&cell(&one, 16_385), 1)],
+        [row(&id, 1), row(&(cell(empty, 16_384) + &one), 1)],
+        [row(&id, 1), row(&one, 1 << 20)],
+    ] {
+        fixture.write("out.ods", table(&rows));
+        let says = ["out.ods: the sheet can't be read", "beyond row 1048576 or column 16384"];
+        fixture.refuses(&["out.ods", "new.db"]).says(&says);
+    }
+}
+
+/// As in text and JSON, whether any amount among the cells is a text or not.
+#[cfg(all(feature = "files", feature = "parquet"))]
+#[test]
+fn amounts_of_a_sheet_are_decimals() {
+    let fixture = Fixture::new();
+    let header: &[Cell<'_>] = &[Text("id"), Text("cost")];
+    let first: &[Cell<'_>] = &[Number(1.0), Number(1.25)];
+    for second in [Number(12.5), Text("$12.50")] {
+        fixture.write("in.xlsx", book(&[header, first, &[Number(2.0), second]]));
+        let args = ["plan", "in.xlsx", "parquet:out", "--type", "cost=money", "--json"];
+        let plan = fixture.inrush(&args).exits(0).json();
+        assert_eq!(plan["columns"][1]["type"], "decimal(4,2)", "{plan}");
     }
 }

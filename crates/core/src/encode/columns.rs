@@ -21,6 +21,7 @@ use crate::encode::{
 };
 use crate::flow::Found;
 use crate::flow::{Chunk, Code, Home, RowFault, RowMark, SheetRows, Span};
+use crate::reading::Reading;
 use crate::{Nulls, Type};
 
 /// Whether the record loop has a form for the type. What else there is in files is brought into one of these as it is read.
@@ -76,6 +77,8 @@ struct Column<'a> {
     data: &'a [u8],
     /// Whether its texts are values of another type, written out.
     is_written_out: bool,
+    /// By row, whether the text is one, where only some are: cells of a sheet.
+    typed_cells: &'a [bool],
     /// Whether each value has to be looked at: it is text, the target takes no NUL, or no bytes that aren't UTF-8, and there are some; or
     /// it is neither text nor bytes, where the target keeps bytes.
     is_suspect: bool,
@@ -92,6 +95,7 @@ impl<'a> Column<'a> {
             view: View::Null,
             data: &[],
             is_written_out: false,
+            typed_cells: &[],
             is_suspect: false,
             null_numbers: vec![],
         }
@@ -140,7 +144,30 @@ impl<'a> Column<'a> {
         // The reader takes no batch of more columns.
         let (at, nulls) = (at as u16, array.nulls());
         let is_written_out = Type::is_written_out(batch.schema_ref().field(usize::from(at)));
-        Self { at, nulls, view, data, is_written_out, is_suspect: false, null_numbers: vec![] }
+        Self {
+            at,
+            nulls,
+            view,
+            data,
+            is_written_out,
+            typed_cells: &[],
+            is_suspect: false,
+            null_numbers: vec![],
+        }
+    }
+
+    /// The same, where it is one of a sheet.
+    fn of_sheet(mut self, sheet: Option<&'a SheetRows>) -> Self {
+        let typed = sheet.and_then(|sheet| sheet.typed.get(usize::from(self.at)));
+        self.typed_cells = typed.map_or(&[], Vec::as_slice);
+        self
+    }
+
+    /// Whether a value has a type of its own, which it may be written out of.
+    fn is_typed(&self, row: usize) -> bool {
+        !matches!(self.view, View::Text(_))
+            || self.is_written_out
+            || self.typed_cells.get(row).is_some_and(|is_typed| *is_typed)
     }
 
     /// The column whose values go into this one of the target.
@@ -198,6 +225,45 @@ impl<'a> Column<'a> {
         (Home::Column(self.at), Span { at: from, len: to - from })
     }
 
+    /// Appends a value as text; false for NULL.
+    fn push_text(&self, row: usize, out: &mut Vec<u8>) -> bool {
+        if self.is_null(row) {
+            return false;
+        }
+        match (&self.view, self.typed(row)) {
+            (View::Text(offsets) | View::Bytes(offsets), _) => {
+                let (_, span) = self.place(offsets, row);
+                out.extend_from_slice(&self.data[span.at as usize..(span.at + span.len) as usize]);
+            }
+            (_, Some(typed)) => typed.write(out),
+            (_, None) => return false,
+        }
+        true
+    }
+
+    /// Appends a value as JSON has it.
+    fn push_json(&self, row: usize, reading: Option<&Reading>, out: &mut Vec<u8>) {
+        let mut text = Vec::new();
+        if !self.push_text(row, &mut text) {
+            return out.extend_from_slice(b"null");
+        }
+        match (&self.view, self.typed(row)) {
+            (View::Text(_), _) if self.is_written_out && inrush_scan::float(&text).is_ok() => {
+                out.extend_from_slice(&text);
+            }
+            (View::Text(_), _) => string(&String::from_utf8_lossy(&text), out),
+            (View::Bytes(_), _) => string(&BASE64_STANDARD.encode(&text), out),
+            (_, Some(Typed::Date(_) | Typed::Moment(_))) => {
+                let form = reading.and_then(|reading| reading.written_back(&text));
+                string(&String::from_utf8_lossy(&form.unwrap_or(text)), out);
+            }
+            (_, Some(Typed::Float(number))) if !number.is_finite() => {
+                string(&String::from_utf8_lossy(&text), out);
+            }
+            _ => out.extend_from_slice(&text),
+        }
+    }
+
     /// Any value but NULL and text. Compiled into the encoders: on the way through memory a value costs more than what most of them
     /// do with it.
     #[inline(always)]
@@ -251,7 +317,9 @@ impl<'a> Columns<'a> {
         };
         let fields = &shape.fields[chunk.origin.file as usize];
         let columns = fields.iter().zip(&shape.columns).map(|(field, column)| match field {
-            Some(field) => Column::of(batch, *field).going_into(column, shape.nul_fault.is_some()),
+            Some(field) => Column::of(batch, *field)
+                .of_sheet(chunk.sheet.as_ref())
+                .going_into(column, shape.nul_fault.is_some()),
             None => Column::absent(),
         });
         let columns = columns.enumerate().map(|(at, column)| match shape.nulls.is_empty() {
@@ -297,6 +365,10 @@ impl ColumnsRow<'_> {
 }
 
 impl Row for ColumnsRow<'_> {
+    fn is_typed(&self, index: usize) -> bool {
+        self.columns.columns[index].is_typed(self.at)
+    }
+
     #[inline(always)]
     fn typed(&self, index: usize) -> Option<Typed> {
         let column = &self.columns.columns[index];
@@ -456,25 +528,37 @@ fn check_cells(shape: &Shape, chunk: &Chunk, sheet: &SheetRows, row: u32) -> Res
     }
 }
 
-/// A row of a sheet as a line of CSV, with what each cell shows.
-pub(super) fn csv_line(chunk: &Chunk, sheet: &SheetRows, row: usize) -> Vec<u8> {
+/// A row of a sheet as a line of CSV: what each cell shows, or, beside texts that options read, its value as these are written.
+pub(super) fn csv_line(shape: &Shape, chunk: &Chunk, sheet: &SheetRows, row: usize) -> Vec<u8> {
     let Some(batch) = &chunk.batch else { return Vec::new() };
-    let (texts, mut out, mut text) = (Texts::of(batch), Vec::new(), Vec::new());
+    let (mut out, mut text) = (Vec::new(), Vec::new());
     let bad = sheet.bad_of(row as u32);
-    for column in 0..batch.num_columns() {
+    for at in 0..batch.num_columns() {
         text.clear();
-        if let Some(bad) = bad.iter().find(|bad| bad.column as usize == column) {
+        if let Some(bad) = bad.iter().find(|bad| bad.column as usize == at) {
             text.extend_from_slice(bad.shown.as_bytes());
         } else {
-            texts.push(column, row, &mut text);
+            let column = Column::of(batch, at).of_sheet(Some(sheet));
+            column.push_text(row, &mut text);
+            let reading = reading_of(shape, chunk, at).filter(|_| column.is_typed(row));
+            if let Some(form) = reading.and_then(|reading| reading.written_back(&text)) {
+                text = form;
+            }
         }
-        if column > 0 {
+        if at > 0 {
             out.push(b',');
         }
         csv_field(&text, &mut out);
     }
     out.push(b'\n');
     out
+}
+
+/// How the texts of a column of the source are read.
+fn reading_of<'s>(shape: &'s Shape, chunk: &Chunk, field: usize) -> Option<&'s Reading> {
+    let fields = &shape.fields[chunk.origin.file as usize];
+    let column = fields.iter().position(|found| found.map(usize::from) == Some(field))?;
+    shape.columns[column].reading.as_ref()
 }
 
 /// Appends a field as CSV has it, in quotes where it needs them.
@@ -496,17 +580,24 @@ pub fn csv_field(text: &[u8], out: &mut Vec<u8>) {
 
 impl Unread for ColumnsRow<'_> {
     fn given<'m>(&'m self, column: usize, memory: &'m mut Vec<u8>) -> Option<Given<'m>> {
-        use View::{Int32, Int64, Moment, Text, UInt64};
+        use View::{Boolean, Bytes, Date, Float64, Null};
         let view = &self.columns.columns[column].view;
-        if !matches!(view, Text(_) | Int32(_) | Int64(_) | UInt64(_) | Moment { .. }) {
+        if matches!(view, Null | Boolean(_) | Date(_) | Bytes(_)) {
             return None;
         }
+        let is_text = !self.columns.columns[column].is_typed(self.at);
+        if matches!(view, Float64(_))
+            && let Some(Typed::Float(number)) = self.typed(column)
+            && let Some(number) = whole(number)
+        {
+            Typed::Integer(number).write(memory);
+            return Some(Given { text: memory, is_quoted: false, is_text });
+        }
         let (home, span) = self.value(column, memory)?;
-        let is_text = !self.is_typed(column);
         Some(Given { text: self.bytes(home, span, memory), is_quoted: false, is_text })
     }
 
-    fn is_typed(&self, column: usize) -> bool {
+    fn are_typed(&self, column: usize) -> bool {
         let column = &self.columns.columns[column];
         !matches!(column.view, View::Text(_)) || column.is_written_out
     }
@@ -532,6 +623,13 @@ pub(super) fn found_by_lane(
     faults.iter().map(found).collect()
 }
 
+/// The whole number that a double is: as such it has no exponent, and may count what it likes.
+fn whole(number: f64) -> Option<i64> {
+    /// 2^63, the first one that is too large.
+    const END: f64 = 9_223_372_036_854_775_808.0;
+    (number.fract() == 0.0 && (-END..END).contains(&number)).then_some(number as i64)
+}
+
 /// Values of a batch as text.
 pub struct Texts<'a>(Vec<Column<'a>>);
 
@@ -543,26 +641,12 @@ impl<'a> Texts<'a> {
 
     /// Appends a value; false where it is NULL.
     pub fn push(&self, column: usize, row: usize, out: &mut Vec<u8>) -> bool {
-        let column = &self.0[column];
-        if column.is_null(row) {
-            return false;
-        }
-        match (&column.view, column.typed(row)) {
-            (View::Text(offsets) | View::Bytes(offsets), _) => {
-                let (_, span) = column.place(offsets, row);
-                out.extend_from_slice(
-                    &column.data[span.at as usize..(span.at + span.len) as usize],
-                );
-            }
-            (_, Some(typed)) => typed.write(out),
-            (_, None) => return false,
-        }
-        true
+        self.0[column].push_text(row, out)
     }
 }
 
-/// A row as an object of JSON, on a line.
-pub(super) fn object(chunk: &Chunk, row: usize) -> Vec<u8> {
+/// A row as an object of JSON, on a line. Days and moments are strings, which are in the form that their column's strings are read in.
+pub(super) fn object(shape: &Shape, chunk: &Chunk, row: usize) -> Vec<u8> {
     let Some(batch) = &chunk.batch else { return Vec::new() };
     let mut out = vec![b'{'];
     for (at, field) in batch.schema_ref().fields().iter().enumerate() {
@@ -571,28 +655,7 @@ pub(super) fn object(chunk: &Chunk, row: usize) -> Vec<u8> {
         }
         string(field.name(), &mut out);
         out.push(b':');
-        let column = Column::of(batch, at);
-        let bytes = |offsets| {
-            let (_, span) = column.place(offsets, row);
-            &column.data[span.at as usize..(span.at + span.len) as usize]
-        };
-        match (&column.view, column.typed(row)) {
-            _ if column.is_null(row) => out.extend_from_slice(b"null"),
-            (View::Text(offsets), _) => string(&String::from_utf8_lossy(bytes(offsets)), &mut out),
-            (View::Bytes(offsets), _) => string(&BASE64_STANDARD.encode(bytes(offsets)), &mut out),
-            (_, Some(typed)) => {
-                let is_string = match typed {
-                    Typed::Float(number) => !number.is_finite(),
-                    Typed::Date(_) | Typed::Moment(_) => true,
-                    _ => false,
-                };
-                let quote: &[u8] = if is_string { b"\"" } else { b"" };
-                out.extend_from_slice(quote);
-                typed.write(&mut out);
-                out.extend_from_slice(quote);
-            }
-            (_, None) => out.extend_from_slice(b"null"),
-        }
+        Column::of(batch, at).push_json(row, reading_of(shape, chunk, at), &mut out);
     }
     out.extend_from_slice(b"}\n");
     out

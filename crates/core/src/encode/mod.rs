@@ -21,8 +21,7 @@ use crate::flow::Found;
 use crate::flow::{Chunk, Code, RowFault, Wire};
 use crate::reading::Reading;
 
-pub use columns::{Texts, csv_field};
-pub use columns::{column_data, is_viewed};
+pub use columns::{Texts, column_data, csv_field, is_viewed};
 pub use json::{Json, fault_words, inner, is_inside};
 pub use row::{Day, Moment, Row, Typed, has_whole_digits, write_time};
 
@@ -152,6 +151,8 @@ pub struct ShapeColumn {
     pub typed: bool,
     /// Whether it holds text of whatever kind, days and moments among it.
     pub is_textual: bool,
+    /// Whether it holds documents of JSON by the table's word, so that a string may be one.
+    pub is_document: bool,
     /// How its texts are read, where they are no values as they stand.
     pub reading: Option<Reading>,
     /// What its values are, where the source has none.
@@ -236,8 +237,8 @@ pub fn verbatim(shape: &Shape, chunk: &Chunk, found: &Found) -> Vec<u8> {
         Grammar::Delimited(_) => chunk.bytes[found.start as usize..found.end as usize].to_vec(),
         Grammar::Json(_) => json::line(&chunk.bytes[found.start as usize..found.end as usize]),
         Grammar::Columns => match &chunk.sheet {
-            Some(sheet) => columns::csv_line(chunk, sheet, found.start as usize),
-            None => columns::object(chunk, found.start as usize),
+            Some(sheet) => columns::csv_line(shape, chunk, sheet, found.start as usize),
+            None => columns::object(shape, chunk, found.start as usize),
         },
     }
 }

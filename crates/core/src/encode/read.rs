@@ -12,6 +12,7 @@ use crate::encode::{
 use crate::error::shorten;
 use crate::flow::{Chunk, Code};
 use crate::reading::{Misread, Read, Reading};
+use crate::value::{json, rule};
 
 /// What became of the values of one record.
 #[derive(Default)]
@@ -49,8 +50,8 @@ pub(super) trait Unread {
     /// A value; none where it is NULL by itself. What has to be written out goes to `memory`.
     fn given<'m>(&'m self, column: usize, memory: &'m mut Vec<u8>) -> Option<Given<'m>>;
 
-    /// Whether the column's values have a type of their own, which few readings make anything of.
-    fn is_typed(&self, _column: usize) -> bool {
+    /// Whether all of the column's values have a type of their own, which few readings make anything of.
+    fn are_typed(&self, _column: usize) -> bool {
         false
     }
 
@@ -90,6 +91,17 @@ pub(super) fn has_base64(shape: &Shape, column: &ShapeColumn) -> bool {
     column.bytes && matches!(shape.grammar, Grammar::Json(_))
 }
 
+/// Whether a string of JSON is a document in the column, and none that is only written as one.
+fn has_strings(shape: &Shape, column: &ShapeColumn) -> bool {
+    let is_made = column.reading.as_ref().is_some_and(Reading::makes_values);
+    column.is_document && !is_made && matches!(shape.grammar, Grammar::Json(_))
+}
+
+/// Whether a text is an object or an array: programs that have no type for these write them as strings.
+fn is_within_string(text: &[u8]) -> bool {
+    matches!(text.trim_ascii_start().first(), Some(b'{' | b'[')) && rule::json(text).is_ok()
+}
+
 /// A value has to be there where the user says so.
 pub(super) fn refuse_null(shape: &Shape, row: &impl Row) -> Result<(), BadRecord> {
     let mut values = Vec::new();
@@ -112,6 +124,7 @@ impl Reader {
                 || column.added.is_some()
                 || column.refuses_null
                 || has_base64(shape, column)
+                || has_strings(shape, column)
         };
         shape.columns.iter().any(needs)
     }
@@ -140,11 +153,15 @@ impl Reader {
                 self.decode(column, memory, record)?;
                 continue;
             }
+            if has_strings(shape, known) {
+                self.write_string(column, known.reading.as_ref(), memory, record);
+                continue;
+            }
             let Some(reading) = &known.reading else { continue };
             if self.read_in_place(column, reading, record) {
                 continue;
             }
-            if record.is_typed(column) && !reading.reads_typed() {
+            if record.are_typed(column) && !reading.reads_typed() {
                 continue;
             }
             memory.clear();
@@ -191,6 +208,32 @@ impl Reader {
         }
         self.note(column, Done::Written(at as u32, (self.texts.len() - at) as u32));
         Ok(())
+    }
+
+    /// Writes a string of JSON as the document that it is; other values are theirs.
+    fn write_string(
+        &mut self,
+        column: usize,
+        reading: Option<&Reading>,
+        memory: &mut Vec<u8>,
+        record: &impl Unread,
+    ) {
+        memory.clear();
+        let Some(given) = record.given(column, memory).filter(|given| given.is_text) else {
+            return;
+        };
+        let (text, is_trimmed) = reading
+            .map_or((given.text, false), |reading| reading.trimmed(given.text, given.is_quoted));
+        let is_null = record.is_null(column, text, given.is_quoted);
+        if is_trimmed && (text.is_empty() || is_null) {
+            return self.note(column, Done::Null);
+        }
+        if is_null || is_within_string(text) {
+            return;
+        }
+        let at = self.texts.len();
+        json::push_string(text, &mut self.texts);
+        self.note(column, Done::Written(at as u32, (self.texts.len() - at) as u32));
     }
 
     /// Reads a plain value in the copy of its record, if its reading is one of those that are as long as what they read; false where

@@ -13,6 +13,11 @@ pub trait Row {
     /// [`Row::value`] tells.
     fn typed(&self, column: usize) -> Option<Typed>;
 
+    /// Whether a value has a type of its own in the input, if it is only written out as text here.
+    fn is_typed(&self, column: usize) -> bool {
+        self.typed(column).is_some()
+    }
+
     /// Any value as text, of which this is the place; `None` for NULL. What isn't there as it is to be read is written out to
     /// `values`, the wire's.
     fn value(&self, column: usize, values: &mut Vec<u8>) -> Option<(Home, Span)>;

@@ -65,6 +65,9 @@ pub struct SheetRows {
     pub rows: Vec<u32>,
     /// Cells that hold no value although they aren't empty, in the order of rows.
     pub bad: Vec<BadCell>,
+    /// For each column of the batch, by row: whether its text is a value of another type, written out, as where numbers stand among texts.
+    /// Empty where no text is.
+    pub typed: Vec<Vec<bool>>,
 }
 
 /// A cell that holds no value although it isn't empty: NULL in the batch.
@@ -86,6 +89,9 @@ impl SheetRows {
         self.rows.drain(..(rows as usize).min(self.rows.len()));
         self.bad.retain(|bad| bad.row >= rows);
         self.bad.iter_mut().for_each(|bad| bad.row -= rows);
+        for typed in &mut self.typed {
+            typed.drain(..(rows as usize).min(typed.len()));
+        }
     }
 
     /// The bad cells of a row.

@@ -1,5 +1,7 @@
 //! Dates and times in a form that a user spells with strftime's letters.
 
+use std::io::Write as _;
+
 use crate::encode::{Day, Moment};
 
 /// A form.
@@ -167,6 +169,8 @@ struct Found {
     /// Seconds east of UTC.
     offset: Option<i64>,
     epoch: Option<i64>,
+    /// Whether the epoch has a sign, as 0 may have where a fraction follows.
+    before_epoch: bool,
 }
 
 impl Format {
@@ -248,6 +252,48 @@ impl Format {
             return Some(Moment { seconds: found.seconds, nanos: 0, zone: false });
         }
         self.find(text)?.moment()
+    }
+
+    /// A moment in this form; `None` where that has not all of it.
+    pub(super) fn write(&self, moment: Moment) -> Option<Vec<u8>> {
+        let (day, second) = moment.day()?;
+        let days = moment.seconds.div_euclid(86_400);
+        let mut out = Vec::new();
+        for item in &self.items {
+            // Writing to memory does not fail.
+            let _ = match item {
+                Item::Literal(byte) => out.write_all(&[*byte]),
+                Item::Blanks => out.write_all(b" "),
+                Item::Part(part) => match part {
+                    Part::Year => write!(out, "{:04}", day.year),
+                    Part::ShortYear => write!(out, "{:02}", day.year % 100),
+                    Part::Month => write!(out, "{:02}", day.month),
+                    Part::Day => write!(out, "{:02}", day.day),
+                    Part::MonthName => out.write_all(MONTHS[usize::from(day.month) - 1].as_bytes()),
+                    Part::DayName => {
+                        out.write_all(WEEKDAYS[days.rem_euclid(7) as usize].as_bytes())
+                    }
+                    Part::DayOfYear => {
+                        write!(out, "{:03}", days - self::days(day.year.into(), 1, 1)? + 1)
+                    }
+                    Part::Hour => write!(out, "{:02}", second / 3_600),
+                    Part::HalfHour => write!(out, "{:02}", (second / 3_600 + 11) % 12 + 1),
+                    Part::Half => out.write_all(if second < 43_200 { b"AM" } else { b"PM" }),
+                    Part::Minute => write!(out, "{:02}", second / 60 % 60),
+                    Part::Second => write!(out, "{:02}", second % 60),
+                    Part::Fraction => write!(out, "{:09}", moment.nanos),
+                    Part::Offset => out.write_all(b"Z"),
+                    Part::Zone => out.write_all(b"UTC"),
+                    Part::Epoch => write!(out, "{}", moment.seconds),
+                },
+            };
+        }
+        let is_same = match self.find(&out)?.moment() {
+            Some(found) => found == moment,
+            // A form of days has no time.
+            None => self.find(&out)?.day()? == day && second == 0 && moment.nanos == 0,
+        };
+        is_same.then_some(out)
     }
 
     /// Whether digits of another item stand right beside those of the item with this index.
@@ -461,8 +507,9 @@ impl Found {
             }
             Part::Epoch => {
                 let unsigned = text.strip_prefix(b"-");
+                self.before_epoch = unsigned.is_some();
                 let (seconds, rest) = number(unsigned.unwrap_or(text), 18)?;
-                (if unsigned.is_some() { -seconds } else { seconds }, rest)
+                (if self.before_epoch { -seconds } else { seconds }, rest)
             }
         };
         let place = match part {
@@ -514,7 +561,12 @@ impl Found {
 
     fn moment(&self) -> Option<Moment> {
         if let Some(seconds) = self.epoch {
-            return Some(Moment { seconds, nanos: self.nanos, zone: true });
+            // The sign is that of the fraction too.
+            let (seconds, nanos) = match (self.before_epoch, self.nanos) {
+                (true, 1..) => (seconds - 1, 1_000_000_000 - self.nanos),
+                (_, nanos) => (seconds, nanos),
+            };
+            return Some(Moment { seconds, nanos, zone: true });
         }
         let day = i64::from(inrush_scan::date_days(&self.day()?.text())?);
         let hour = match (self.hour, self.half_hour, self.afternoon) {
@@ -605,6 +657,9 @@ mod tests {
             ("%F %T %Z", "2024-01-31 10:11:12 CET", None),
             ("%s", "1700000000", Some("2023-11-14 22:13:20+00:00")),
             ("%s.%f", "1700000000.25", Some("2023-11-14 22:13:20.25+00:00")),
+            ("%s.%f", "-1.5", Some("1969-12-31 23:59:58.5+00:00")),
+            ("%s.%f", "-0.25", Some("1969-12-31 23:59:59.75+00:00")),
+            ("%s.%f", "-2.0", Some("1969-12-31 23:59:58+00:00")),
             ("%F %T", "2024-01-31 24:00:00", None),
             ("%F %T", "2024-01-31 10:60:00", None),
         ] {
@@ -648,6 +703,40 @@ mod tests {
             ] {
                 assert_eq!(moment(form, &text), Some(wanted.clone()), "{form}: {text}");
             }
+        }
+    }
+
+    #[test]
+    fn what_is_written_back_is_the_same_or_nothing() {
+        let written = |form: &str, text: &str, has_time| {
+            let found = inrush_scan::read_timestamp(text.as_bytes()).unwrap();
+            let zone = found.zone == inrush_scan::Zone::Offset;
+            let moment = Moment { seconds: found.seconds, nanos: found.nanoseconds, zone };
+            let text = Format::parse(form, has_time).unwrap().write(moment)?;
+            Some(String::from_utf8(text).unwrap())
+        };
+        for (form, text, wanted) in [
+            ("%d.%m.%Y", "2024-01-31 00:00:00", Some("31.01.2024")),
+            ("%d.%m.%Y", "2024-01-31 00:00:01", None),
+            ("%a %e %b %y", "2024-01-31 00:00:00", Some("Wednesday 31 January 24")),
+            ("%y-%j", "1950-01-31 00:00:00", None),
+            ("%Y%j", "2024-03-01 00:00:00", Some("2024061")),
+        ] {
+            assert_eq!(written(form, text, false).as_deref(), wanted, "{form} of {text}");
+        }
+        for (form, text, wanted) in [
+            ("%d.%m.%Y %H:%M", "2024-01-31 09:05:00", Some("31.01.2024 09:05")),
+            ("%d.%m.%Y %H:%M", "2024-01-31 09:05:01", None),
+            ("%F %I:%M %p", "2024-01-31 00:30:00", Some("2024-01-31 12:30 AM")),
+            ("%F %I:%M %p", "2024-01-31 12:30:00", Some("2024-01-31 12:30 PM")),
+            ("%F %T.%f", "2024-01-31 12:30:00.5", Some("2024-01-31 12:30:00.500000000")),
+            ("%F %T%z", "2024-01-31 12:30:00Z", Some("2024-01-31 12:30:00Z")),
+            ("%F %T%z", "2024-01-31 12:30:00", None),
+            ("%F %T", "2024-01-31 12:30:00Z", None),
+            ("%s", "2023-11-14 22:13:20Z", Some("1700000000")),
+            ("%s.%f", "1969-12-31 23:59:59.5Z", None),
+        ] {
+            assert_eq!(written(form, text, true).as_deref(), wanted, "{form} of {text}");
         }
     }
 

@@ -282,7 +282,30 @@ impl ColumnReads {
         })
     }
 
-    /// Whether a value that isn't text is read as well: a whole number may count seconds.
+    /// The same of a value that has a type of its own, which most stand for as they are.
+    pub fn canonical_typed(&self, text: &[u8], out: &mut Vec<u8>) -> Option<Family> {
+        let family = self.declared.unwrap_or(Family::Moment);
+        let at = out.len();
+        match self.read_typed(family, text, out) {
+            Ok(true) => {}
+            Err(misread) if misread.is_impossible => {}
+            Ok(false) => out.extend_from_slice(text),
+            Err(_) => {
+                out.truncate(at);
+                return None;
+            }
+        }
+        Some(family)
+    }
+
+    /// Whether anything is made of values of a family that have a type of their own: clocks of a zone show moments of UTC, and in a column
+    /// that options name a number is read as its text would be.
+    pub fn reads_typed(&self, family: Family) -> bool {
+        family == Family::Moment && (self.has_zone() || self.takes_numbers())
+            || self.is_declared() && family != Family::Number
+    }
+
+    /// Whether a value that isn't text is read as well: a number may count seconds.
     pub fn takes_numbers(&self) -> bool {
         self.moments.as_ref().is_some_and(|moments| moments.epoch.is_some())
     }
@@ -364,6 +387,21 @@ impl ColumnReads {
         }
     }
 
+    /// Appends what a value is that has a type of its own and is written out here; false where it is what it is.
+    fn read_typed(&self, family: Family, text: &[u8], out: &mut Vec<u8>) -> Result<bool, Misread> {
+        if family == Family::Moment
+            && let Some(moments) = self.moments.as_ref()
+            && let Some(moment) = moment_or_midnight(text)
+        {
+            return moments.write(moment, out).map(|()| true);
+        }
+        match family {
+            _ if !self.is_declared() || is_of(family, text) => Ok(false),
+            Family::Number => Err(self.words(family).into()),
+            _ => self.read(family, text, out).map(|()| true),
+        }
+    }
+
     fn read(&self, family: Family, text: &[u8], out: &mut Vec<u8>) -> Result<(), Misread> {
         match family {
             Family::Number => match &self.numbers {
@@ -390,6 +428,16 @@ impl ColumnReads {
                 Some(moments) => moments.read(text, out),
             },
         }
+    }
+}
+
+/// Whether a text is of a family as inrush writes it.
+fn is_of(family: Family, text: &[u8]) -> bool {
+    match family {
+        Family::Number => inrush_scan::float(text).is_ok() || special(text).is_some(),
+        Family::Truth => inrush_scan::is_boolean(text).is_some(),
+        Family::Day => inrush_scan::is_date(text),
+        Family::Moment => moment_of(text).is_some(),
     }
 }
 
@@ -506,6 +554,12 @@ impl Moments {
         out.extend_from_slice(&text[..len]);
         fault.map_or(Ok(()), Err)
     }
+}
+
+/// The moment that a text is as inrush writes them, or the midnight with which a day begins.
+fn moment_or_midnight(text: &[u8]) -> Option<Moment> {
+    let midnight = |days| Moment { seconds: i64::from(days) * 86_400, nanos: 0, zone: false };
+    inrush_scan::date_days(text).map(midnight).or_else(|| moment_of(text))
 }
 
 /// The moment that a text is as inrush writes them.
@@ -717,31 +771,34 @@ impl Reading {
 
     /// Whether it makes anything of values that have a type of their own, see [`Reading::read_typed`].
     pub fn reads_typed(&self) -> bool {
-        self.of_typed().is_some()
+        self.family.is_some_and(|family| self.reads.reads_typed(family))
     }
 
-    fn of_typed(&self) -> Option<&Moments> {
-        if self.family != Some(Family::Moment) {
-            return None;
-        }
-        let moments = self.reads.moments.as_ref()?;
-        (moments.epoch.is_some() || moments.zone.is_some()).then_some(moments)
-    }
-
-    /// Reads what a value is written as that has a type of its own: a number may count seconds, and a moment without an offset is one of
-    /// a zone. Any other is what it is.
+    /// Reads what a value is written as that has a type of its own: a moment without an offset is one of a zone, and in a column that
+    /// options name a number may count seconds, or be a word for true. Any other is what it is.
     ///
     /// # Errors
     /// What it should be, where it can't be read.
     pub fn read_typed(&self, text: &[u8], out: &mut Vec<u8>) -> Result<Read, Misread> {
-        let Some(moments) = self.of_typed() else { return Ok(Read::AsIs) };
+        let Some(family) = self.family else { return Ok(Read::AsIs) };
         let at = out.len();
-        match moment_of(text) {
-            Some(moment) => moments.write(moment, out)?,
-            None if moments.epoch.is_some() => moments.read(text, out)?,
-            None => return Ok(Read::AsIs),
+        match self.reads.read_typed(family, text, out)? {
+            true => Ok(self.written(text, at, out)),
+            false => Ok(Read::AsIs),
         }
-        Ok(self.written(text, at, out))
+    }
+
+    /// A value that has a type of its own and is written out here, in the form that the column's texts are read in, as a file of text
+    /// needs it; `None` where no form concerns it, or has not all of it.
+    pub fn written_back(&self, text: &[u8]) -> Option<Vec<u8>> {
+        let moment = || moment_or_midnight(text);
+        match self.family? {
+            Family::Number => self.reads.numbers.as_ref()?.write(text),
+            // What inrush writes is among what is read.
+            Family::Truth => None,
+            Family::Day => self.reads.days.first()?.write(moment()?),
+            Family::Moment => self.reads.moments.as_ref()?.formats.first()?.write(moment()?),
+        }
     }
 
     /// What became of a text, of which `out[at..]` was made.

@@ -59,6 +59,24 @@ impl Numbers {
         }
     }
 
+    /// A number that inrush has written, as this one reads it; `None` where it can't be written so.
+    pub(super) fn write(&self, text: &[u8]) -> Option<Vec<u8>> {
+        let mut form = match self.style {
+            Style::Percent => hundredfold(text)?,
+            Style::Plain | Style::Money(_) => text.to_vec(),
+        };
+        if let Some(point) = form.iter_mut().find(|byte| **byte == b'.') {
+            *point = self.decimal;
+        }
+        if matches!(self.style, Style::Percent) {
+            form.push(b'%');
+        }
+        let number = |text: &[u8]| std::str::from_utf8(text).ok()?.parse::<f64>().ok();
+        let mut back = Vec::new();
+        self.read(&form, &mut back).ok()?;
+        (number(&back)? == number(text)?).then_some(form)
+    }
+
     /// What a value has to be.
     pub(super) fn words(&self) -> String {
         let what = match self.style {
@@ -198,6 +216,27 @@ fn groups<'t>(
     Some(rest)
 }
 
+/// The digits of a number, its point moved by two places; `None` where it has an exponent.
+fn hundredfold(text: &[u8]) -> Option<Vec<u8>> {
+    let unsigned = text.strip_prefix(b"-").unwrap_or(text);
+    if unsigned.iter().any(|byte| !byte.is_ascii_digit() && *byte != b'.') {
+        return None;
+    }
+    let point = unsigned.iter().position(|byte| *byte == b'.').unwrap_or(unsigned.len());
+    let fraction = unsigned.get(point + 1..).unwrap_or_default();
+    let missing = 2_usize.saturating_sub(fraction.len());
+    let fraction = [fraction, &b"00"[..missing]].concat();
+    let whole = [&unsigned[..point], &fraction[..2]].concat();
+    let zeros = whole.iter().take_while(|byte| **byte == b'0').count().min(whole.len() - 1);
+    let mut out = text[..text.len() - unsigned.len()].to_vec();
+    out.extend_from_slice(&whole[zeros..]);
+    if fraction.len() > 2 {
+        out.push(b'.');
+        out.extend_from_slice(&fraction[2..]);
+    }
+    Some(out)
+}
+
 #[inline]
 fn digits(text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(text.iter().take_while(|byte| byte.is_ascii_digit()).count())
@@ -286,6 +325,38 @@ mod tests {
     fn check(numbers: &Numbers, cases: &[(&str, Option<&str>)]) {
         for (text, wanted) in cases {
             assert_eq!(read(numbers, text).as_deref(), *wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_back_is_the_same_number_or_nothing() {
+        let written = |style, text: &str| {
+            let form = numbers(b',', Some("."), style).write(text.as_bytes())?;
+            Some(String::from_utf8(form).unwrap())
+        };
+        for (text, wanted) in [
+            ("1.234", Some("1,234")),
+            ("1234567.5", Some("1234567,5")),
+            ("-7", Some("-7")),
+            ("1e20", Some("1e20")),
+            ("1.5e-7", Some("1,5e-7")),
+            ("NaN", None),
+        ] {
+            assert_eq!(written(Style::Plain, text).as_deref(), wanted, "{text}");
+        }
+        for (text, wanted) in [("-1234.5", Some("-1234,5")), ("1.5e-7", None)] {
+            let money = Style::Money(OnceLock::new());
+            assert_eq!(written(money, text).as_deref(), wanted, "{text}");
+        }
+        for (text, wanted) in [
+            ("0.125", Some("12,5%")),
+            ("-0.5", Some("-50%")),
+            ("1", Some("100%")),
+            ("0.001", Some("0,1%")),
+            ("0", Some("0%")),
+            ("1e-7", None),
+        ] {
+            assert_eq!(written(Style::Percent, text).as_deref(), wanted, "{text}");
         }
     }
 

@@ -33,7 +33,7 @@ pub trait Strategy: Sync {
     /// Begins a load: opens, locks, makes the table. `stop` is set when the user wants to.
     ///
     /// # Errors
-    /// When the target refuses; it is then as it was.
+    /// When the target refuses; it is then as it was, unless the error says otherwise by its aftermath.
     fn begin<'a>(&self, job: &'a Job, stop: &'a AtomicBool) -> Result<Box<dyn Load + 'a>>;
 }
 

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use inrush_core::error::{Error, Result};
 
-use crate::place::{cannot_open, is_read};
+use crate::place::{cannot_open, is_archive, is_lock, is_read};
 use crate::{Compression, Place};
 use inrush_store::{Copied, Pattern, Stop};
 pub(crate) use limit::{Bounded, Limit, Refusal};
@@ -204,7 +204,7 @@ fn choose(
             for entry in files {
                 let fits = match is_name {
                     true => entry.name == *pattern,
-                    false => wanted.fits(&entry.name) && !is_of_finder(&entry.name),
+                    false => wanted.fits(&entry.name) && !is_of_program(&entry.name),
                 };
                 if fits { taken.push(entry) } else { others.push(entry.name) }
             }
@@ -222,8 +222,15 @@ fn choose(
     };
     Err(match chosen {
         Chosen::All => {
+            let are_archives = others.iter().all(|name| is_archive(Path::new(name)));
             Error::source(format!("no member of {archive} is of a format that can be read: {has}"))
-                .advise(format!("name one, or a pattern, in quotes: '{archive}!*'"))
+                .advise(match others.is_empty() {
+                    true => "check that it is the archive you mean".to_owned(),
+                    false if are_archives => format!(
+                        "unpack {archive}, and name those: archives in an archive are not looked into"
+                    ),
+                    false => format!("name one, or a pattern, in quotes: '{archive}!*'"),
+                })
         }
         Chosen::Named(pattern) => {
             let file = pattern.rsplit('/').next().unwrap_or(pattern);
@@ -243,15 +250,15 @@ const SHOWN_MAX: usize = 5;
 
 /// Whether a program left it there for itself.
 fn is_hidden(name: &str) -> bool {
-    is_of_finder(name)
+    is_of_program(name)
         || name
             .split('/')
             .any(|part| part.starts_with('.') && part != "." && !part.starts_with(".."))
 }
 
-/// What the Finder puts beside the files.
-fn is_of_finder(name: &str) -> bool {
-    name.starts_with("__MACOSX/")
+/// What the Finder puts beside the files, or Office while one is open.
+fn is_of_program(name: &str) -> bool {
+    name.starts_with("__MACOSX/") || is_lock(name)
 }
 
 /// Refuses what is no file of the archive's own.

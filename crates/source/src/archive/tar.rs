@@ -57,7 +57,7 @@ pub(super) fn is_one(head: &[u8]) -> bool {
     let said = u32::from_str_radix(said.trim_matches([' ', '\0']), 8).ok();
     let sum = |bytes: &[u8]| bytes.iter().map(|byte| u32::from(*byte)).sum::<u32>();
     let own = sum(&header[..SUM.start]) + 8 * u32::from(b' ') + sum(&header[SUM.end..]);
-    header[0] != 0 && said == Some(own)
+    said == Some(own)
 }
 
 pub(super) fn entries(
@@ -77,41 +77,50 @@ pub(super) fn entries(
             .about(&name)
             .advise("check that it is whole: fetch it again"),
     };
-    let mut found = Vec::new();
-    match compression {
+    let read = || match compression {
         None => {
-            let file = stream.archive.seekable().map_err(fail)?;
-            let mut archive = Archive::new(file);
-            for entry in archive.entries_with_seek().map_err(fail)? {
-                found.push(look(entry.map_err(fail)?, &stream).map_err(fail)?);
-            }
+            let mut archive = Archive::new(Watched::of(stream.archive.seekable()?, stop));
+            let found = looked(archive.entries_with_seek()?, &stream)?;
+            archive.into_inner().expect_end()?;
+            Ok(found)
         }
         Some(_) => {
-            let reader = stream.decompressed().map_err(fail)?;
-            let mut archive = Archive::new(Stoppable { reader, stop });
-            for entry in archive.entries().map_err(fail)? {
-                found.push(look(entry.map_err(fail)?, &stream).map_err(fail)?);
-            }
+            let mut archive = Archive::new(Watched::of(stream.decompressed()?, stop));
+            let found = looked(archive.entries()?, &stream)?;
+            archive.into_inner().expect_end()?;
+            Ok(found)
         }
-    }
-    Ok(found)
+    };
+    read().map_err(fail)
+}
+
+fn looked(entries: tar::Entries<'_, impl Read>, stream: &Arc<Stream>) -> io::Result<Vec<Entry>> {
+    entries.map(|entry| look(entry?, stream)).collect()
 }
 
 fn look(mut entry: tar::Entry<'_, impl Read>, stream: &Arc<Stream>) -> io::Result<Entry> {
-    let name = name_of_bytes(&entry.path_bytes()).into_owned();
+    let mut name = name_of_bytes(&entry.path_bytes()).into_owned();
+    // As pax archives have sparse files: under another name, behind a map of their parts.
+    let mut is_sparse = entry.header().entry_type() == EntryType::GNUSparse;
+    for said in entry.pax_extensions()?.into_iter().flatten().flatten() {
+        is_sparse |= said.key_bytes().starts_with(b"GNU.sparse.");
+        if said.key_bytes() == b"GNU.sparse.name" {
+            name = name_of_bytes(said.value_bytes()).into_owned();
+        }
+    }
     let name = name.strip_prefix("./").map(str::to_owned).unwrap_or(name);
     let (at, bytes) = (entry.raw_file_position(), entry.size());
     let sort = match entry.header().entry_type() {
+        _ if is_sparse => Sort::Unreadable(Refusal::new(
+            "it is a sparse file, of which an archive holds only parts",
+            "unpack it first: tar -xf",
+        )),
         EntryType::Regular | EntryType::Continuous => Sort::File,
         EntryType::Directory => Sort::Folder,
         EntryType::Link | EntryType::Symlink => {
             let to = entry.link_name_bytes().unwrap_or_default();
             Sort::Link(name_of_bytes(&to).into_owned())
         }
-        EntryType::GNUSparse => Sort::Unreadable(Refusal::new(
-            "it is a sparse file, of which an archive holds only parts",
-            "unpack it first: tar -xf",
-        )),
         _ => Sort::Unreadable(Refusal::new("it is no plain file", "name a file")),
     };
     let is_asked = matches!(sort, Sort::File) && is_named(Path::new(&name)).is_none();
@@ -121,18 +130,62 @@ fn look(mut entry: tar::Entry<'_, impl Read>, stream: &Arc<Stream>) -> io::Resul
     Ok(Entry { name, sort, bytes, packed, head, content })
 }
 
-/// Ends when the user wants to.
-struct Stoppable<'a, R> {
+/// Ends when the user wants to, and remembers that its end was reached.
+struct Watched<'a, R> {
     reader: R,
     stop: &'a AtomicBool,
+    is_over: bool,
 }
 
-impl<R: Read> Read for Stoppable<'_, R> {
+impl<'a, R: Read> Watched<'a, R> {
+    fn of(reader: R, stop: &'a AtomicBool) -> Self {
+        Self { reader, stop, is_over: false }
+    }
+
+    /// Reads the rest of an archive whose members have been read: its last block was that of zeros which marks the end, and only zeros
+    /// follow, as they fill up a tape's record. What ends without could have lost members, and what goes on has others.
+    fn expect_end(mut self) -> io::Result<()> {
+        if self.is_over {
+            return Err(Refusal::new(
+                "it ends without its end mark, a block of zeros, so members may be missing",
+                "fetch it again, or unpack it first: tar -xf",
+            )
+            .into());
+        }
+        let mut rest = Vec::new();
+        loop {
+            rest.clear();
+            if self.by_ref().take(REST_BYTES).read_to_end(&mut rest)? == 0 {
+                return Ok(());
+            }
+            if rest.iter().any(|byte| *byte != 0) {
+                return Err(Refusal::new(
+                    "it goes on behind its end mark, as archives joined into one file do",
+                    "unpack it first: tar --ignore-zeros -xf",
+                )
+                .into());
+            }
+        }
+    }
+}
+
+/// How much of what follows an archive's end is looked at at once.
+const REST_BYTES: u64 = 64 << 10;
+
+impl<R: Read> Read for Watched<'_, R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.stop.load(Relaxed) {
             return Err(io::ErrorKind::Other.into());
         }
-        self.reader.read(out)
+        let got = self.reader.read(out)?;
+        self.is_over |= got == 0 && !out.is_empty();
+        Ok(got)
+    }
+}
+
+impl<R: Seek> Seek for Watched<'_, R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.reader.seek(to)
     }
 }
 

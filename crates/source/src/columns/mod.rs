@@ -46,7 +46,7 @@ use inrush_core::encode::Grammar;
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Feeder;
 use inrush_core::flow::{Meter, Origin, Point, SheetRows};
-use inrush_core::reading::{Family, Readers};
+use inrush_core::reading::{ColumnReads, Family, Readers};
 use inrush_core::{
     DialectRequest, FieldFacts, Format, MomentFacts, PlainFiles, ReadFacts, SourceFacts, Spoiler,
     Type,
@@ -220,8 +220,10 @@ impl Source {
                 all.filter_map(|(table, order)| Some((table, order[index]?)))
             };
             let types = tables.iter().zip(&orders).zip(&inputs);
+            let reads = read.column(&name);
+            let has_zone = reads.as_ref().is_some_and(|reads| reads.has_zone());
             let types = types.filter_map(|((table, order), input)| {
-                Some((table.ty(order[index]?)?, input.name.as_str()))
+                Some((table.ty(order[index]?, has_zone)?, input.name.as_str()))
             });
             let types: Vec<(Type, &str)> = types.collect();
             let ty = types.iter().map(|(ty, _)| *ty).reduce(common).unwrap_or(Type::Text);
@@ -244,29 +246,28 @@ impl Source {
                 Some(seen) if is_of_sheets => seen.moments,
                 _ => moments,
             };
-            let reads = read.column(&name);
+            let is_number = |ty| Family::of(ty) == Some(Family::Number);
             let (ty, is_declared) = match &reads {
-                // What clocks of a zone show becomes moments of UTC.
-                Some(reads)
-                    if ty == (Type::Timestamp { zone: false })
-                        && reads.is_declared()
-                        && reads.has_zone() =>
-                {
-                    (Type::Timestamp { zone: true }, !is_of_sheets)
-                }
                 // Of cells that were all looked at the type is known.
                 Some(reads)
                     if is_of_sheets && Family::of(ty) == Family::of(reads.default_type()) =>
                 {
                     (ty, false)
                 }
-                // What options say of a column's texts stands above the schema, as a first guess.
-                Some(reads) if reads.is_declared() && matches!(ty, Type::Text | Type::Integer) => {
+                // What options say of a column's texts and numbers stands above the schema, as a first guess. Other numbers than whole
+                // ones are numbers of the same kind whatever is said of how these are written.
+                Some(reads)
+                    if reads.is_declared()
+                        && (matches!(ty, Type::Text | Type::Integer)
+                            || is_number(ty) && !is_number(reads.default_type())) =>
+                {
                     (reads.default_type(), false)
                 }
                 _ => (ty, !is_of_sheets),
             };
-            let read_facts = read_facts.filter(|_| is_of_sheets).unwrap_or_default();
+            let read_facts = read_facts
+                .filter(|_| is_of_sheets)
+                .unwrap_or_else(|| reads_of_typed(reads.as_deref()));
             let proposal = read_facts.proposal.clone().filter(|_| reads.is_none());
             let facts = FieldFacts {
                 name,
@@ -328,6 +329,12 @@ impl Source {
         };
         (source, facts)
     }
+}
+
+/// What options of reading make of a column whose values have a type of their own.
+fn reads_of_typed(reads: Option<&ColumnReads>) -> ReadFacts {
+    let is_read = reads.is_some_and(|reads| reads.reads_typed(Family::Moment));
+    ReadFacts { is_read, ..ReadFacts::default() }
 }
 
 /// What is known of a column's texts in two sheets. What is proposed has to read both.
@@ -829,14 +836,22 @@ impl Table {
         }
     }
 
-    /// What a column's values are; `None` where it is known to have none but NULL.
-    fn ty(&self, column: usize) -> Option<Type> {
+    /// What a column's values are; `None` where it is known to have none but NULL. What clocks of a zone show becomes moments of UTC.
+    fn ty(&self, column: usize, has_zone: bool) -> Option<Type> {
         let reading = &self.readings[column];
-        let (has_values, ty) = match self.sheet() {
-            Some(sheet) => (sheet.seen[column].has_values, sheet.seen[column].ty),
-            None => (!reading.is_nothing(), reading.ty),
+        let (has_values, ty, is_typed) = match self.sheet() {
+            Some(sheet) => {
+                let seen = &sheet.seen[column];
+                (seen.has_values, seen.ty, seen.is_typed)
+            }
+            None => (!reading.is_nothing(), reading.ty, true),
         };
-        has_values.then_some(ty)
+        has_values.then_some(match ty {
+            Type::Timestamp { zone: false } if has_zone && is_typed => {
+                Type::Timestamp { zone: true }
+            }
+            ty => ty,
+        })
     }
 
     /// How many row groups it has, where it can be read from any.

@@ -50,6 +50,8 @@ pub(super) struct Sheet {
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
     pub(super) ty: Type,
+    /// Whether all are of this type as cells, and none is a text.
+    pub(super) is_typed: bool,
     /// Whether there is any, besides NULL.
     pub(super) has_values: bool,
     pub(super) spoiler: Option<Spoiler>,
@@ -159,6 +161,8 @@ struct Look<'a> {
     read: &'a Readers,
     /// The first row: its number, and its cells.
     first: Option<(u32, Vec<(u32, Cell<'static>)>)>,
+    /// The numbers of the first rows, and how many cells each has.
+    begins: Vec<(u32, usize)>,
     /// Spellings of NULL, by column of the sheet.
     known: Nulls,
     columns: Vec<Column>,
@@ -171,6 +175,9 @@ impl Look<'_> {
     fn row(&mut self, at: u32, cells: &[(u32, Cell<'_>)]) {
         if u64::from(at) < self.skip {
             return;
+        }
+        if self.begins.len() < TITLE_ROWS_MAX {
+            self.begins.push((at, cells.len()));
         }
         if self.first.is_none() {
             self.first = Some((at, cells.iter().map(owned).collect()));
@@ -226,6 +233,16 @@ impl Look<'_> {
         }
     }
 
+    /// What to say where the first rows have cells in half of the columns or fewer, and the next one in more, as below a title.
+    fn title(&self, width: usize) -> Option<String> {
+        let is_short = |(_, cells): &&(u32, usize)| cells * 2 <= width;
+        self.begins.first().filter(is_short)?;
+        let (header, _) = self.begins.iter().find(|row| !is_short(row))?;
+        Some(format!(
+            "the first row has fewer cells than the others: if it is a title, --skip-lines {header} leaves it out"
+        ))
+    }
+
     /// The texts of the first row, one a column.
     fn first_texts(&self) -> Vec<String> {
         let Some((_, cells)) = &self.first else { return Vec::new() };
@@ -255,6 +272,9 @@ impl Look<'_> {
     }
 }
 
+/// Rows among which a header is looked for, below a title.
+const TITLE_ROWS_MAX: usize = 10;
+
 fn owned((column, cell): &(u32, Cell<'_>)) -> (u32, Cell<'static>) {
     let cell = match cell {
         Cell::Integer(number) => Cell::Integer(*number),
@@ -282,6 +302,7 @@ pub(super) fn look(
         skip: request.skip_lines,
         read,
         first: None,
+        begins: Vec::new(),
         known: Nulls::default(),
         columns: Vec::new(),
         rows: 0,
@@ -331,6 +352,9 @@ pub(super) fn look(
         })
         .collect();
     let names = header::unique(names, &mut notes);
+    if has_header && request.header.is_none() {
+        notes.extend(look.title(used.len()));
+    }
     if has_header {
         input.lines_before = u64::from(first_row) + 1;
         for (at, name) in names.iter().enumerate() {
@@ -355,12 +379,22 @@ pub(super) fn look(
             found.map(|found| found.sorts.becomes()).unwrap_or((DataType::Utf8, None));
         let observed = found.map(|found| found.observed.clone()).unwrap_or_default();
         let inputs = std::slice::from_ref(&*input);
+        let reads = match (ty, observed.reads(inputs)) {
+            (None, reads) => reads,
+            // Bad rows go to a file of text, which is read as the options say.
+            (Some(_), ReadFacts { is_read, exact, two_ways, .. }) => {
+                let of_typed = super::reads_of_typed(read.column(name).as_deref());
+                let is_read = is_read || of_typed.is_read;
+                ReadFacts { is_read, exact, two_ways, ..of_typed }
+            }
+        };
         seen.push(Seen {
             ty: ty.unwrap_or_else(|| observed.ty()),
+            is_typed: ty.is_some(),
             has_values: observed.has_values(),
             spoiler: observed.spoiler(inputs).filter(|_| ty.is_none()),
             moments: observed.moments(inputs),
-            reads: observed.reads(inputs).proposing(
+            reads: reads.proposing(
                 found.filter(|found| found.sorts.are_texts()).and_then(Column::proposal),
             ),
         });
@@ -471,7 +505,8 @@ enum Builder {
     Boolean(BooleanBuilder),
     Date(Date32Builder),
     Moment(TimestampMillisecondBuilder),
-    Text(StringBuilder),
+    /// Texts, and which of them are cells of another sort, written out.
+    Text(StringBuilder, Vec<bool>),
 }
 
 impl Builder {
@@ -482,7 +517,7 @@ impl Builder {
             DataType::Boolean => Self::Boolean(BooleanBuilder::new()),
             DataType::Date32 => Self::Date(Date32Builder::new()),
             DataType::Timestamp(..) => Self::Moment(TimestampMillisecondBuilder::new()),
-            _ => Self::Text(StringBuilder::new()),
+            _ => Self::Text(StringBuilder::new(), Vec::new()),
         }
     }
 
@@ -499,18 +534,22 @@ impl Builder {
             (Self::Moment(to), Some(Cell::Date(days))) => {
                 to.append_value(i64::from(*days) * 86_400_000);
             }
-            (Self::Text(to), Some(cell)) => {
+            (Self::Text(to, typed), Some(cell)) => {
                 text.clear();
                 write(cell, text);
                 to.append_value(std::str::from_utf8(text)?);
-                return Ok(text.len() + 4);
+                typed.push(!matches!(cell, Cell::Text(_)));
+                return Ok(text.len() + 5);
             }
             (Self::Integer(to), None) => to.append_null(),
             (Self::Float(to), None) => to.append_null(),
             (Self::Boolean(to), None) => to.append_null(),
             (Self::Date(to), None) => to.append_null(),
             (Self::Moment(to), None) => to.append_null(),
-            (Self::Text(to), None) => to.append_null(),
+            (Self::Text(to, typed), None) => {
+                to.append_null();
+                typed.push(false);
+            }
             (_, Some(_)) => return Err("it has changed since it was looked at".into()),
         }
         Ok(8)
@@ -523,7 +562,18 @@ impl Builder {
             Self::Boolean(from) => Arc::new(from.finish()),
             Self::Date(from) => Arc::new(from.finish()),
             Self::Moment(from) => Arc::new(from.finish()),
-            Self::Text(from) => Arc::new(from.finish()),
+            Self::Text(from, _) => Arc::new(from.finish()),
+        }
+    }
+
+    /// Which of the texts are cells of another sort; empty where none is.
+    fn take_typed(&mut self) -> Vec<bool> {
+        match self {
+            Self::Text(_, typed) => {
+                let typed = std::mem::take(typed);
+                if typed.contains(&true) { typed } else { Vec::new() }
+            }
+            _ => Vec::new(),
         }
     }
 }
@@ -629,6 +679,7 @@ impl<'a> Making<'a> {
         let stored = given.saturating_sub(self.given);
         self.given += stored;
         self.bytes = 0;
+        self.about.typed = self.builders.iter_mut().map(Builder::take_typed).collect();
         let sheet = Some(std::mem::take(&mut self.about));
         Ok(take(Batch { rows: batch, group: 0, row, stored, sheet })?)
     }

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::io;
+use std::process;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -105,9 +106,30 @@ impl Way {
     }
 }
 
+/// The agent of a process, with its connections.
+struct Client {
+    process: u32,
+    agent: Agent,
+    /// That of a process which this one has forked. It has copies of these connections, whose answers would be another's: they stay as
+    /// they are, neither used nor closed.
+    forked: OnceLock<Box<Client>>,
+}
+
+impl Client {
+    fn new() -> Box<Self> {
+        let agent = Agent::new_with_config(config());
+        Box::new(Self { process: process::id(), agent, forked: OnceLock::new() })
+    }
+}
+
+/// The agent of this process.
 fn agent() -> &'static Agent {
-    static AGENT: OnceLock<Agent> = OnceLock::new();
-    AGENT.get_or_init(|| Agent::new_with_config(config()))
+    static FIRST: OnceLock<Box<Client>> = OnceLock::new();
+    let mut client = FIRST.get_or_init(Client::new);
+    while client.process != process::id() {
+        client = client.forked.get_or_init(Client::new);
+    }
+    &client.agent
 }
 
 fn config() -> Config {

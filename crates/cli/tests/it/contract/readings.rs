@@ -3,6 +3,8 @@
 use super::values::{come_as, with_late_value};
 use super::written::{Kind, plain, plain_rows};
 use super::{Place, all_of, by_every_strategy, load, refuses};
+use crate::sheets::Cell::{Day, Empty, Moment, Number, Text};
+use crate::sheets::book;
 
 /// As programs of the continent write a table, and what it says.
 const CONTINENTAL: &str = concat!(
@@ -288,5 +290,149 @@ pub(super) fn are_looked_at_by_a_check_as_by_a_load<P: Place>() {
         let report = run.json();
         assert_eq!((&report["rows_good"], &report["rows_bad"]), (&4.into(), &0.into()), "{report}");
         assert_eq!(place.rows(&["id"]), None);
+    });
+}
+
+/// Columns of a sheet in which texts stand beside cells of the type that they are read as.
+pub(super) fn are_texts_and_no_cells_of_numbers_and_days<P: Place>() {
+    const NAMES: [&str; 5] = ["id", "v", "share", "cost", "day"];
+    let rows = [
+        &NAMES.map(Text)[..],
+        &[Number(1.0), Number(1.234), Number(0.125), Text("1.299,50 EUR"), Day(45_292.0)],
+        &[Number(2.0), Text("1.000,25"), Text("12,5%"), Number(1.5), Text("31.12.2024")],
+        &[Number(3.0), Number(10.125), Text("100%"), Number(1_000.0), Text("1.2.2024")],
+        &[Number(4.0), Text("5,5"), Number(2.0), Empty, Empty],
+    ];
+    let of_types = ["--type", "share=percent", "--type", "cost=money"];
+    let of_all = ["--decimal", ",", "--thousands", ".", "--date-format", "%d.%m.%Y"];
+    let of_each = [
+        "--decimal",
+        "v=,",
+        "--thousands",
+        "v=.",
+        "--decimal",
+        "share=,",
+        "--decimal",
+        "cost=,",
+        "--date-format",
+        "day=%d.%m.%Y",
+    ];
+    let meant = concat!(
+        "id,v,share,cost,day\n1,1.234,0.125,1299.50,2024-01-01\n2,1000.25,0.125,1.5,2024-12-31\n",
+        "3,10.125,1.00,1000,2024-02-01\n4,5.5,2,,\n"
+    );
+    let kinds = [Kind::Text, Kind::Float, Kind::Float, Kind::Float, Kind::Date];
+    P::for_each(|place| {
+        place.files().write("in.xlsx", book(&rows));
+        for options in [&of_all[..], &of_each] {
+            let args = [&["in.xlsx", "--if-exists", "replace"], &of_types[..], options].concat();
+            load(place, &args).exits(0);
+            let found = plain_rows(all_of(place, &NAMES), &kinds);
+            assert_eq!(found, plain(meant, &kinds), "{options:?}");
+        }
+    });
+}
+
+/// In a sheet, one at midnight is a day, and one may be a text; in files of columns all are of one type.
+pub(super) fn of_a_zone_may_have_types_of_their_own<P: Place>() {
+    let meant = "id,at\n1,2024-07-01 10:00:00Z\n2,2023-12-31 23:00:00Z\n3,\n";
+    let kinds = [Kind::Text, Kind::Moment];
+    let with = |second| {
+        let rows = [
+            &[Text("id"), Text("at")][..],
+            &[Number(1.0), Moment(45_474.5)],
+            &[Number(2.0), second],
+            &[Number(3.0), Empty],
+        ];
+        book(&rows)
+    };
+    P::for_each(|place| {
+        let files = place.files();
+        files.write("in.csv", "id,at\n1,2024-07-01 12:00:00\n2,2024-01-01 00:00:00\n3,\n");
+        files.write("days.xlsx", with(Day(45_292.0)));
+        files.write("texts.xlsx", with(Text("2024-01-01 00:00:00")));
+        let mut sources = vec!["in.csv", "days.xlsx", "texts.xlsx"];
+        if cfg!(all(feature = "files", feature = "parquet")) {
+            files.load(&["in.csv", "in.parquet"]).exits(0);
+            sources.push("in.parquet");
+        }
+        for source in sources {
+            for zone in ["Europe/Berlin", "at=Europe/Berlin"] {
+                let args = [source, "--time-zone", zone, "--if-exists", "replace"];
+                load(place, &args).exits(0);
+                let found = plain_rows(all_of(place, &["id", "at"]), &kinds);
+                assert_eq!(found, plain(meant, &kinds), "{source} {zone}");
+            }
+        }
+    });
+}
+
+pub(super) fn that_count_seconds_may_have_fractions<P: Place>() {
+    P::for_each(|place| {
+        let files = place.files();
+        let part = if place.keeps_fractions() { 0.25 } else { 0.0 };
+        let meant = format!(
+            "id,at\n1,2023-11-14 22:13:20{}Z\n2,1970-01-01 00:00:01Z\n",
+            if part > 0.0 { ".25" } else { "" }
+        );
+        let kinds = [Kind::Text, Kind::Moment];
+        let first = 1_700_000_000.0 + part;
+        let rows = [
+            &[Text("id"), Text("at")][..],
+            &[Number(1.0), Number(first)],
+            &[Number(2.0), Number(1.0)],
+        ];
+        files.write("in.xlsx", book(&rows));
+        files.write("in.csv", format!("id,at\n1,{first:?}\n2,1.0\n"));
+        let mut sources = vec!["in.csv", "in.xlsx"];
+        if cfg!(all(feature = "files", feature = "parquet")) {
+            files.load(&["in.csv", "in.parquet"]).exits(0);
+            sources.push("in.parquet");
+        }
+        for source in sources {
+            let args = [source, "--type", "at=timestamp[s]", "--if-exists", "replace"];
+            load(place, &args).exits(0);
+            let found = plain_rows(all_of(place, &["id", "at"]), &kinds);
+            assert_eq!(found, plain(&meant, &kinds), "{source}");
+        }
+    });
+}
+
+/// Strings into a column of documents: each is one, but for those in which a document is written.
+pub(super) fn of_json_may_be_strings_of_documents<P: Place>() {
+    P::for_each(|place| {
+        let files = place.files();
+        files.write("in.jsonl", "{\"id\":0,\"doc\":{\"x\":1}}\n");
+        load(place, &["in.jsonl"]).exits(0);
+        let strings = ["5", "true", "null", "s", "a \\\"b\\\"", "[draft]"];
+        let mut lines: String = (1..)
+            .zip(strings)
+            .map(|(id, text)| format!("{{\"id\":{id},\"doc\":\"{text}\"}}\n"))
+            .collect();
+        lines += "{\"id\":7,\"doc\":\"[1, {\\\"y\\\": 2}]\"}\n{\"id\":8,\"doc\":6}\n";
+        files.write("in.jsonl", &lines);
+        let again = ["in.jsonl", "--if-exists", "append", "--verify", "checksum"];
+        load(place, &again).exits(0);
+        let found = all_of(place, &["id", "doc"]);
+        let shown: Vec<&str> = found.iter().map(|row| row[1].as_deref().unwrap()).collect();
+        // Where a column of documents is one of text, and where strings are read back without their quotes.
+        let are_texts = shown[1] == "5";
+        let texts = ["5", "true", "null", "s", "a \"b\"", "[draft]"];
+        for (shown, text) in shown[1..].iter().zip(texts) {
+            let string = serde_json::Value::from(text).to_string();
+            assert_eq!(*shown, if are_texts { text } else { &string });
+        }
+        let plain = |text: &str| Kind::Json.plain(text);
+        assert_eq!([shown[7], shown[8]].map(plain), ["[1, {\"y\": 2}]", "6"].map(plain));
+        if P::TRAITS.is_text || P::TRAITS.takes_any || are_texts {
+            return;
+        }
+        // Who says that the column is of JSON means what is written in the strings.
+        files.write("in.jsonl", "{\"id\":9,\"doc\":\"5\"}\n");
+        load(place, &[&again[..], &["--type", "doc=json"]].concat()).exits(0);
+        let found = all_of(place, &["id", "doc"]);
+        assert_eq!(found[9][1].as_deref(), Some("5"));
+        files.write("in.jsonl", "{\"id\":10,\"doc\":\"s\"}\n");
+        refuses(place, &["id", "doc"], &[&again[..], &["--type", "doc=json"]].concat());
     });
 }

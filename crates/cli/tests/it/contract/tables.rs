@@ -132,3 +132,36 @@ pub(super) fn a_report_adds_up<P: Place>() {
         assert_eq!(all_of(place, &COLUMNS), records("1,a\n3,c\n"));
     });
 }
+
+/// Whatever an existing table's text for bytes would be: bad rows that were fixed are loaded with the options of the first load.
+pub(super) fn bytes_that_are_asked_for_are_the_files_own<P: Place>() {
+    const BYTES: [&str; 2] = ["id", "data"];
+    const TYPES: [&str; 4] = ["--type", "id=integer", "--type", "data=bytes"];
+    by_every_strategy::<P>(|place, way| {
+        let files = place.files();
+        files
+            .write("all.csv", "id,data\n1,\\101\n2,\\101\\102\n3,0x41\n")
+            .write("one.csv", "id,data\n1,\\101\n")
+            .write("others.csv", "id,data\n2,\\101\\102\n3,0x41\n");
+        load(place, &[&["all.csv"], &TYPES[..], way].concat()).exits(0);
+        let wanted = all_of(place, &BYTES);
+        load(place, &[&["one.csv", "--if-exists", "replace"], &TYPES[..], way].concat()).exits(0);
+        load(place, &[&["others.csv"], &TYPES[..], &adding::<P>(way)].concat()).exits(0);
+        assert_eq!(all_of(place, &BYTES), wanted, "{way:?}");
+    });
+}
+
+/// By a key that counts by itself no row would be found, and each run would add them all.
+pub(super) fn rows_are_compared_by_a_key_that_they_have<P: Place>() {
+    if !P::TRAITS.has_keys || P::TRAITS.takes_any {
+        return;
+    }
+    P::for_each(|place| {
+        place.files().write("old.csv", "id,name\n1,old\n").write("new.csv", "name\nnew\n");
+        load(place, &["old.csv", "--primary-key", "id"]).exits(0);
+        for how in ["skip", "update", "replace"] {
+            let args = ["new.csv", "--if-exists", "append", "--on-conflict", how];
+            refuses(place, &COLUMNS, &args).says(&["column id", "the source"]);
+        }
+    });
+}

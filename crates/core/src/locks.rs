@@ -1,0 +1,148 @@
+//! Who has locked a file. Linux tells; elsewhere nothing is known.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// A lock of a process on a range of a file's bytes, as `fcntl` makes it. Those of one process never exclude each other, and all of them
+/// go when the process closes the file once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileLock {
+    /// Whose it is.
+    pub pid: u32,
+    /// Whether it shuts out readers, too.
+    pub is_exclusive: bool,
+    /// Where the range begins.
+    pub first_byte: u64,
+    /// Its last byte; `u64::MAX` where it has no end.
+    pub last_byte: u64,
+}
+
+impl FileLock {
+    /// Whether it is this process's.
+    pub fn is_own(&self) -> bool {
+        self.pid == std::process::id()
+    }
+
+    /// Whether the byte is in the range.
+    pub fn covers(&self, byte: u64) -> bool {
+        (self.first_byte..=self.last_byte).contains(&byte)
+    }
+}
+
+/// A file that an engine's library has open in this process: the locks on it are the library's to look after.
+#[derive(Debug)]
+pub struct Claim(ClaimKey);
+
+/// By the process, for one that it forks has no part in it.
+type ClaimKey = (u32, PathBuf);
+
+/// How many claims there are.
+static CLAIMS: Mutex<BTreeMap<ClaimKey, usize>> = Mutex::new(BTreeMap::new());
+
+impl Claim {
+    /// Claims a file, which need not be there. Of one without a claim `look` is asked first; meanwhile no other is made or given back.
+    ///
+    /// # Errors
+    /// Those of `look`.
+    pub fn new<E>(path: &Path, look: impl FnOnce() -> Result<(), E>) -> Result<Self, E> {
+        let key = claim_key(path);
+        let mut claims = CLAIMS.lock().unwrap_or_else(PoisonError::into_inner);
+        if !claims.contains_key(&key) {
+            look()?;
+        }
+        *claims.entry(key.clone()).or_default() += 1;
+        Ok(Self(key))
+    }
+
+    /// Whether there is no claim on the file, and `look` says so. Meanwhile none is made or given back.
+    pub fn is_free_and(path: &Path, look: impl FnOnce() -> bool) -> bool {
+        let claims = CLAIMS.lock().unwrap_or_else(PoisonError::into_inner);
+        !claims.contains_key(&claim_key(path)) && look()
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        let mut claims = CLAIMS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = claims.get_mut(&self.0) {
+            *count -= 1;
+            if *count == 0 {
+                claims.remove(&self.0);
+            }
+        }
+    }
+}
+
+/// A file has one, however it is named and whether or not it is there.
+fn claim_key(path: &Path) -> ClaimKey {
+    let beside =
+        || Some(crate::pending::directory(path).canonicalize().ok()?.join(path.file_name()?));
+    let found = path.canonicalize().ok().or_else(beside);
+    (std::process::id(), found.unwrap_or_else(|| path.to_owned()))
+}
+
+/// The locks on a file, which is not opened for that.
+#[cfg(target_os = "linux")]
+pub fn of(path: &Path) -> Vec<FileLock> {
+    use std::os::unix::fs::MetadataExt as _;
+    let Ok(found) = std::fs::metadata(path) else { return Vec::new() };
+    let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
+    // The device is another one there than in the metadata on some file systems.
+    let of_file = |(inode, lock): (u64, FileLock)| (inode == found.ino()).then_some(lock);
+    let mut locks: Vec<FileLock> = locks.lines().filter_map(parsed).filter_map(of_file).collect();
+    // Files of two file systems may share a number: what this process has locked it has open.
+    let is_it = |open: std::fs::Metadata| (open.dev(), open.ino()) == (found.dev(), found.ino());
+    let is_open = || {
+        let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+        open.filter_map(|entry| std::fs::metadata(entry.path()).ok()).any(is_it)
+    };
+    if locks.iter().any(FileLock::is_own) && !is_open() {
+        locks.retain(|lock| !lock.is_own());
+    }
+    locks
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn of(_path: &Path) -> Vec<FileLock> {
+    Vec::new()
+}
+
+/// A line of `/proc/locks`: the inode, and the lock.
+///
+/// ```text
+/// 1: POSIX  ADVISORY  WRITE 4711 fe:00:1234567 1073741824 1073742335
+/// ```
+#[cfg(any(target_os = "linux", test))]
+fn parsed(line: &str) -> Option<(u64, FileLock)> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let [_, "POSIX", _, kind, pid, inode, first, last] = words[..] else { return None };
+    let lock = FileLock {
+        pid: pid.parse().ok()?,
+        is_exclusive: kind == "WRITE",
+        first_byte: first.parse().ok()?,
+        last_byte: if last == "EOF" { u64::MAX } else { last.parse().ok()? },
+    };
+    Some((inode.rsplit(':').next()?.parse().ok()?, lock))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_the_system() {
+        let lock = |line| parsed(line).map(|(inode, lock)| (inode, lock.pid, lock.is_exclusive));
+        assert_eq!(
+            lock("1: POSIX  ADVISORY  WRITE 4711 fe:00:1234567 1073741824 1073742335"),
+            Some((1_234_567, 4711, true))
+        );
+        assert_eq!(lock("2: POSIX  ADVISORY  READ  12 00:1b:7 0 EOF"), Some((7, 12, false)));
+        // One that waits, one of another sort, and one of no process.
+        assert_eq!(lock("3: -> POSIX  ADVISORY  WRITE 4711 fe:00:1234567 0 EOF"), None);
+        assert_eq!(lock("4: FLOCK  ADVISORY  WRITE 4711 fe:00:1234567 0 EOF"), None);
+        assert_eq!(lock("5: OFDLCK ADVISORY  WRITE -1 fe:00:1234567 0 EOF"), None);
+        let (_, all) = parsed("6: POSIX  ADVISORY  READ  12 00:1b:7 128 EOF").unwrap();
+        assert!(all.covers(128) && all.covers(u64::MAX) && !all.covers(127));
+    }
+}

@@ -1,0 +1,119 @@
+//! Number formats with conditions, `[=0]"";dd/mm/yyyy`, of which `calamine` looks at the first section only (ECMA-376, part 1, 18.8.31).
+
+/// What a number is shown as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Shown {
+    #[default]
+    Number,
+    /// A day, a moment or a time of day.
+    Moment,
+    Duration,
+}
+
+/// A format whose first section is for some numbers only.
+#[derive(Clone, Debug)]
+pub(crate) struct NumberFormat {
+    sections: Vec<Section>,
+}
+
+/// One way to show a number, and for which.
+#[derive(Clone, Debug, Default)]
+struct Section {
+    condition: Option<(String, f64)>,
+    shown: Shown,
+    /// Not for numbers.
+    is_of_text: bool,
+}
+
+impl NumberFormat {
+    /// The format of this code, if its sections have conditions and show days.
+    pub(crate) fn of(code: &str) -> Option<Self> {
+        let mut sections = vec![Section::default()];
+        let mut chars = code.chars();
+        while let (Some(c), Some(section)) = (chars.next(), sections.last_mut()) {
+            match c {
+                // The next one stands for itself, for its width, or for what fills up a cell.
+                '\\' | '_' | '*' => drop(chars.next()),
+                '"' => drop(chars.by_ref().find(|c| *c == '"')),
+                '[' => {
+                    section.bracket(&chars.by_ref().take_while(|c| *c != ']').collect::<String>())
+                }
+                ';' => sections.push(Section::default()),
+                '@' => section.is_of_text = true,
+                _ if "dmyhs".contains(c.to_ascii_lowercase()) => section.show(Shown::Moment),
+                _ => {}
+            }
+        }
+        sections.retain(|section| !section.is_of_text);
+        let is_conditional = sections.first().is_some_and(|first| first.condition.is_some());
+        let has_days = sections.iter().any(|section| section.shown != Shown::Number);
+        (is_conditional && has_days).then_some(Self { sections })
+    }
+
+    /// What this number is shown as: by the first section whose condition it meets, or that has none.
+    pub(crate) fn shown(&self, number: f64) -> Shown {
+        let is_met = |section: &&Section| match &section.condition {
+            None => true,
+            Some((is, other)) => match is.as_str() {
+                "=" => number == *other,
+                "<>" => number != *other,
+                "<" => number < *other,
+                "<=" => number <= *other,
+                ">" => number > *other,
+                _ => number >= *other,
+            },
+        };
+        self.sections.iter().find(is_met).map(|section| section.shown).unwrap_or_default()
+    }
+}
+
+impl Section {
+    /// The first sign decides.
+    fn show(&mut self, shown: Shown) {
+        if self.shown == Shown::Number {
+            self.shown = shown;
+        }
+    }
+
+    /// What stands in brackets is a condition, a duration in one unit, or of no interest: a colour, a language.
+    fn bracket(&mut self, inside: &str) {
+        let number = inside.trim_start_matches(['<', '=', '>']);
+        let is = &inside[..inside.len() - number.len()];
+        if let (true, Ok(number)) = (!is.is_empty(), number.trim().parse()) {
+            self.condition = Some((is.to_owned(), number));
+        } else if ["h", "m", "s"].iter().any(|unit| {
+            !inside.is_empty()
+                && inside.to_ascii_lowercase().trim_matches(|c| unit.contains(c)).is_empty()
+        }) {
+            self.show(Shown::Duration);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_section_whose_condition_a_number_meets_shows_it() {
+        use Shown::{Duration, Moment, Number};
+        for (code, day, zero) in [
+            ("[=0]\"\";dd/mm/yyyy", Moment, Number),
+            ("[=0]\"day\";[$-409]d\\-mmm\\-yy;@", Moment, Number),
+            ("[<1]h:mm;dd/mm/yyyy", Moment, Moment),
+            ("[<1][h]:mm;[Red]dd/mm/yyyy", Moment, Duration),
+            ("[>=1]dd/mm/yyyy;0.00", Moment, Number),
+            ("[>1e9]0;[<=0]\"none\";[hh]:mm", Duration, Number),
+            ("[<>0]yyyy;General", Moment, Number),
+        ] {
+            let format = NumberFormat::of(code).expect(code);
+            assert_eq!((format.shown(45_292.0), format.shown(0.0)), (day, zero), "{code}");
+        }
+        // What its first section says is known without.
+        for code in
+            ["", "General", "dd/mm/yyyy", "[h]:mm", "[=0]\"-\";0.00", "0;[Red]-0", "[Red]d;0"]
+        {
+            assert!(NumberFormat::of(code).is_none(), "{code}");
+        }
+    }
+}
