@@ -1,13 +1,12 @@
 //! `appender`: data chunks of the engine's own size, filled by us.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::{Array, RecordBatch};
 
 use crate::connection::{Connection, Refusal, text, words};
 use crate::ddl;
-use crate::facts::DatabaseFacts;
 use crate::library::{
     AppenderHandle, ChunkHandle, Library, SUCCESS, TypeHandle, VectorHandle, kind,
 };
@@ -34,9 +33,13 @@ impl AppendWriter {
     ) -> Result<Self, Refusal> {
         let library = connection.library;
         let table = text(ddl::table(job))?;
-        // It looks in the main schema, whatever the connection's is.
-        let name = &DatabaseFacts::of(&job.facts.target).name;
-        let schema = name.schema.as_deref().map(text).transpose()?;
+        // It looks in the main schema, whatever the connection's is; and where a schema is called like the database, both have to be said.
+        let here = connection.rows("SELECT current_database(), current_schema()")?.pop();
+        let here = here.unwrap_or_default().into_iter().flatten();
+        let here: Vec<CString> = here.map(|name| text(&name)).collect::<Result<_, _>>()?;
+        let [database, schema] = here.as_slice() else {
+            return Err(Refusal::new("DuckDB names no schema to append to"));
+        };
         let mut writer = Self {
             library,
             appender: AppenderHandle::null(),
@@ -46,12 +49,12 @@ impl AppendWriter {
             rows_max: unsafe { (library.vector_size)() } as usize,
             is_dirty: false,
         };
-        // SAFETY: the connection is open; the names are C strings, and null is the default.
+        // SAFETY: the connection is open; the names are C strings.
         let state = unsafe {
             (library.appender_create_ext)(
                 connection.handle,
-                std::ptr::null(),
-                schema.as_deref().map_or(std::ptr::null(), CStr::as_ptr),
+                database.as_ptr(),
+                schema.as_ptr(),
                 table.as_ptr(),
                 &raw mut writer.appender,
             )

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char, c_int};
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::process;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
@@ -13,6 +16,7 @@ use crate::library::{
     SUCCESS, StatementHandle, VectorHandle, kind,
 };
 use inrush_core::error::Error;
+use inrush_core::locks::{self, Claim, FileLock};
 use inrush_core::target::Row;
 use inrush_core::wording::shell_word;
 
@@ -76,6 +80,8 @@ impl Refusal {
 pub(super) struct Database {
     library: &'static Library,
     handle: DatabaseHandle,
+    /// After the handle's end.
+    _claim: Claim,
 }
 
 impl Drop for Database {
@@ -85,13 +91,29 @@ impl Drop for Database {
     }
 }
 
-/// Databases of this process, by path or, in memory, by name.
-static OPEN: Mutex<BTreeMap<PathBuf, Weak<Database>>> = Mutex::new(BTreeMap::new());
+/// The engine's words for a file that another DuckDB of this process has locked.
+const OPEN_HERE: &str = "Could not set lock on file: this program has it open";
+
+/// Claims a file. The engine's own lock does not exclude another DuckDB in the same process, such as Python's, and of two that write each
+/// undoes what the other has written.
+fn claim(path: &str) -> Result<Claim, Refusal> {
+    Claim::new(Path::new(path), || {
+        if locks::of(Path::new(path)).iter().any(FileLock::is_own) {
+            return Err(Refusal::new(OPEN_HERE));
+        }
+        // Never of a file that is open here: who closes it frees the engine's lock.
+        if is_sqlite(path) { Err(Refusal::new(SQLITE)) } else { Ok(()) }
+    })
+}
+
+/// Databases that are open, by the process, for one that it forks can't go on with them, and by path or, in memory, by name.
+static OPEN: Mutex<BTreeMap<(u32, PathBuf), Weak<Database>>> = Mutex::new(BTreeMap::new());
 
 impl Database {
     /// The database that is open under this key in this process.
     pub(super) fn shared(key: &Path) -> Option<Arc<Self>> {
-        OPEN.lock().unwrap_or_else(PoisonError::into_inner).get(key).and_then(Weak::upgrade)
+        let key = (process::id(), key.to_owned());
+        OPEN.lock().unwrap_or_else(PoisonError::into_inner).get(&key).and_then(Weak::upgrade)
     }
 
     /// The database under `key` if it is open here, or opens `path` with these options and shares it.
@@ -103,22 +125,26 @@ impl Database {
     ) -> Result<Arc<Self>, Refusal> {
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|_, database| database.strong_count() > 0);
-        if let Some(database) = open.get(key).and_then(Weak::upgrade) {
+        let key = (process::id(), key.to_owned());
+        if let Some(database) = open.get(&key).and_then(Weak::upgrade) {
             return Ok(database);
         }
         let database = Arc::new(Self::open(library, path, options)?);
-        open.insert(key.to_owned(), Arc::downgrade(&database));
+        open.insert(key, Arc::downgrade(&database));
         Ok(database)
     }
 
-    /// Opens a database for whoever calls alone.
+    /// Opens a database for whoever calls alone. The engine runs what it was built with and what the user has installed: it fetches no
+    /// extension over the network, which it would do unasked, and opens no database of another engine with one.
     pub(super) fn open(
         library: &'static Library,
         path: &str,
         options: &[(&str, &str)],
     ) -> Result<Self, Refusal> {
         let mut config = Config::new(library)?;
+        config.set("autoinstall_known_extensions", "false")?;
         options.iter().try_for_each(|(name, value)| config.set(name, value))?;
+        let claim = claim(path)?;
         let path = text(path)?;
         let mut handle = DatabaseHandle::null();
         let mut words = std::ptr::null_mut();
@@ -127,7 +153,7 @@ impl Database {
             (library.open_ext)(path.as_ptr(), &raw mut handle, config.handle, &raw mut words)
         };
         if state == SUCCESS {
-            return Ok(Self { library, handle });
+            return Ok(Self { library, handle, _claim: claim });
         }
         let message = if words.is_null() {
             "the database can't be opened".to_owned()
@@ -152,6 +178,16 @@ impl Database {
         }
         Ok(Connection { library: self.library, handle, _database: Arc::clone(self) })
     }
+}
+
+/// The words for a file that is SQLite's.
+const SQLITE: &str = "the file is an SQLite database";
+
+/// Whether a file is a database of SQLite (<https://sqlite.org/fileformat2.html>, section 1.3).
+fn is_sqlite(path: &str) -> bool {
+    const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+    let mut head = [0; MAGIC.len()];
+    File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && head == *MAGIC
 }
 
 struct Config {
@@ -576,6 +612,18 @@ pub(super) fn explain(shown: &str, refusal: &Refusal) -> Error {
     let lower = message.to_lowercase();
     if refusal.cause == Cause::Interrupt || message == "Interrupted!" {
         return Error::interrupted();
+    }
+    if message == OPEN_HERE {
+        return Error::target(format!(
+            "{shown} is open in this program, by another DuckDB than inrush's"
+        ))
+        .advise(
+            "close it there first: the program's own connections to it, and what has attached it",
+        );
+    }
+    if message == SQLITE {
+        return Error::target(format!("{shown} is an SQLite database"))
+            .advise(format!("name it as such: {}", shell_word(&format!("sqlite:{shown}"))));
     }
     if lower.contains("could not set lock on file") {
         let holder = message

@@ -18,11 +18,17 @@ pub(super) fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
+/// An expression of SQL without the case of its letters, as the engine compares names: those of ASCII alone have one to it, and its
+/// `lower` knows more.
+pub(super) fn folded(text: &str) -> String {
+    format!("translate({text}, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')")
+}
+
 /// The ledger of loads in steps into the table.
 pub(super) fn ledger(table: &str) -> Ledger<'_> {
     let name = quote(ledger::TABLE);
     let unless_known = "ON CONFLICT DO NOTHING";
-    Ledger { name, table, text: "varchar", suffix: "", unless_known, folds_case: true, literal }
+    Ledger { name, table, text: "varchar", suffix: "", unless_known, folds_case: false, literal }
 }
 
 /// Names with commas between them.

@@ -40,7 +40,7 @@ pub(super) fn encoder(shape: Arc<Shape>, job: &Job, carried: &[Carried]) -> Box<
                 nested,
                 infinite_ends: true,
                 // What is declared with the load is a timestamp, and no day.
-                takes_days: column.declared.is_some(),
+                takes_days: !column.is_own(),
                 ..ArrowColumn::of(index, column)
             }
         })

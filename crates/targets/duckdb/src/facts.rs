@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::connection::{Connection, Database, Interrupter, Refusal, explain};
-use crate::ddl::{self, literal, quote};
+use crate::ddl::{self, folded, literal, quote};
 use crate::library::{library, wanted};
 use crate::lost;
 use crate::types::{self, Carried};
@@ -36,6 +36,8 @@ pub(super) struct DatabaseFacts {
 pub(super) struct Asks {
     /// A CHECK, a foreign key, a unique index on an expression, or a type of which the engine has the last word: it may refuse rows.
     pub(super) refuses: bool,
+    /// Unique indexes on expressions, which are keys that no list of columns names.
+    pub(super) keys_on_expressions: usize,
     /// A foreign key refers to the table itself.
     pub(super) refers_to_itself: bool,
 }
@@ -207,13 +209,19 @@ pub(super) fn enter(connection: &Connection, name: &TableName, shown: &str) -> R
     // A name as it is written comes before one that differs in case.
     let sql = format!(
         "SELECT database_name, schema_name FROM duckdb_schemas() \
-         WHERE database_name = current_database() AND lower(schema_name) = lower({0}) ORDER BY schema_name <> {0} LIMIT 1",
-        literal(schema)
+         WHERE database_name = current_database() AND {1} = {2} ORDER BY schema_name <> {0} LIMIT 1",
+        literal(schema),
+        folded("schema_name"),
+        folded(&literal(schema))
     );
     match connection.rows(&sql).map_err(words)?.pop().as_deref() {
         Some([Some(database), Some(schema)]) => {
             let sql = format!("USE {}.{}", quote(database), quote(schema));
             connection.execute(&sql).map(drop).map_err(words)
+        }
+        _ if is_own_schema(connection, schema).map_err(words)? => {
+            Err(Error::usage(format!("schema {schema} is DuckDB's own, and takes no tables"))
+                .advise("name a table of another schema: --table TABLE or SCHEMA.TABLE"))
         }
         _ => Err(Error::target(format!("there is no schema {schema} in {shown}"))
             .advise(format!("make it first: CREATE SCHEMA {}", quote(schema)))
@@ -221,6 +229,16 @@ pub(super) fn enter(connection: &Connection, name: &TableName, shown: &str) -> R
                 "where the dot is part of the table's name: --table '\"{schema}.{table}\"'"
             ))),
     }
+}
+
+/// Whether the engine has a schema of the name for its own catalogue, as `information_schema`.
+fn is_own_schema(connection: &Connection, schema: &str) -> Result<bool, Refusal> {
+    let sql = format!(
+        "SELECT count(*) FROM duckdb_schemas() WHERE internal AND {} = {}",
+        folded("schema_name"),
+        folded(&literal(schema))
+    );
+    Ok(connection.value(&sql)?.is_some_and(|count| count != "0"))
 }
 
 /// Name and version.
@@ -257,15 +275,19 @@ fn asks(connection: &Connection, table: &TableFacts) -> Result<Asks, Refusal> {
     let is_own = |parent: &Option<String>| {
         parent.as_ref().is_some_and(|parent| parent.eq_ignore_ascii_case(&table.name))
     };
-    let is_asked = |index: &Index| index.is_unique && index.columns(&table.columns).is_none();
+    let is_on_expression =
+        |index: &&Index| index.is_unique && index.columns(&table.columns).is_none();
+    let keys_on_expressions =
+        indexes(connection, &table.name)?.iter().filter(is_on_expression).count();
     let is_cast = |column: &Column| {
         let declared = column.declared.as_deref().unwrap_or_default();
         types::declared(declared).1 == Carried::Cast
     };
     Ok(Asks {
         refuses: !constraints.is_empty()
-            || indexes(connection, &table.name)?.iter().any(is_asked)
+            || keys_on_expressions > 0
             || table.columns.iter().any(is_cast),
+        keys_on_expressions,
         refers_to_itself: constraints.iter().any(|row| row.get(1).is_some_and(is_own)),
     })
 }
@@ -300,8 +322,16 @@ fn ledger(
     if connection.value(&known)?.as_deref() == Some("0") {
         return Ok(Ok(Vec::new()));
     }
-    let rows = connection.rows(&ddl::ledger(table).read(entries))?;
-    Ok(rows.into_iter().flatten().flatten().map(|text| Entry::parse(&text)).collect())
+    let ledger = ddl::ledger(table);
+    // The names that are the same to the engine, which compares them otherwise than its SQL does.
+    let names = format!("SELECT DISTINCT table_name FROM {} ORDER BY 1", ledger.name);
+    let mut rows = Vec::new();
+    for name in connection.rows(&names)?.into_iter().flatten().flatten() {
+        if name.eq_ignore_ascii_case(table) {
+            rows.extend(connection.rows(&ddl::ledger(&name).read(entries))?);
+        }
+    }
+    Ok(rows.into_iter().flatten().flatten().map(|text| ledger.parse(&text)).collect())
 }
 
 fn has_json(connection: &Connection) -> Result<bool, Refusal> {
@@ -317,7 +347,11 @@ pub(super) fn here(name: &str) -> String {
     )
 }
 
-fn read_table(connection: &Connection, table: &str) -> Result<Option<TableFacts>, Refusal> {
+/// What a name means to the engine in the connection's schema: the name as the catalogue has it, and whether that is a table or a view.
+pub(super) fn find(
+    connection: &Connection,
+    name: &str,
+) -> Result<Option<(String, String)>, Refusal> {
     // A name as it is written comes before one that differs in case.
     let sql = format!(
         "SELECT name, kind FROM (\
@@ -325,14 +359,23 @@ fn read_table(connection: &Connection, table: &str) -> Result<Option<TableFacts>
            WHERE database_name = current_database() AND schema_name = current_schema() \
            UNION ALL SELECT view_name, 'view' FROM duckdb_views() \
            WHERE database_name = current_database() AND schema_name = current_schema() AND NOT internal) \
-         WHERE lower(name) = lower({0}) ORDER BY name <> {0} LIMIT 1",
-        literal(table)
+         WHERE {1} = {2} ORDER BY name <> {0} LIMIT 1",
+        literal(name),
+        folded("name"),
+        folded(&literal(name))
     );
-    let mut found = connection.rows(&sql)?;
-    let Some(row) = found.pop() else { return Ok(None) };
-    let [Some(name), Some(kind)] = row.as_slice() else { return Ok(None) };
+    let found = connection.rows(&sql)?.pop();
+    Ok(found.and_then(|row| match <[Option<String>; 2]>::try_from(row) {
+        Ok([Some(name), Some(kind)]) => Some((name, kind)),
+        _ => None,
+    }))
+}
+
+fn read_table(connection: &Connection, table: &str) -> Result<Option<TableFacts>, Refusal> {
+    let Some((name, kind)) = find(connection, table)? else { return Ok(None) };
+    let name = name.as_str();
     let mut facts =
-        TableFacts { name: name.clone(), storage: Some(kind.clone()), ..TableFacts::default() };
+        TableFacts { name: name.to_owned(), storage: Some(kind.clone()), ..TableFacts::default() };
     if kind == "view" {
         return Ok(Some(facts));
     }

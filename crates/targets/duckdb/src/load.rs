@@ -66,10 +66,13 @@ pub(super) fn fit(way: Way, request: &Request, facts: &Facts, knobs: &mut Knobs)
     }
     if let Some(table) = kept
         && changes
-        && table.unique_keys.len() + usize::from(!table.primary_key.is_empty()) > 1
+        && table.unique_keys.len()
+            + usize::from(!table.primary_key.is_empty())
+            + asks.keys_on_expressions
+            > 1
     {
         return unusable(format!(
-            "--on-conflict {} takes a table with one key, and DuckDB can't tell which of several a row meets",
+            "--on-conflict {} takes a table with one key (a unique index on an expression is one, too), and DuckDB can't tell which of several a row meets",
             request.on_conflict
         ));
     }
@@ -100,8 +103,12 @@ pub(super) fn fit(way: Way, request: &Request, facts: &Facts, knobs: &mut Knobs)
         return unusable(reason.to_owned());
     }
     let is_asked = keyed || kept.is_some() && asks.refuses;
+    let in_one = knobs.get_count(&knobs::ROWS_PER_TRANSACTION).is_none_or(|rows| rows == 0);
     // Which row it was a pipe can't be asked a second time, nor rows that are committed.
-    if conflicts || in_steps && (keyed || kept.is_some()) || is_asked && !facts.source.seekable {
+    if conflicts
+        || in_steps && (keyed || kept.is_some())
+        || is_asked && !(facts.source.seekable && in_one)
+    {
         knobs.suggest(&knobs::SIFT, "on");
     }
     if conflicts && !is_sifted(knobs) {
@@ -112,7 +119,6 @@ pub(super) fn fit(way: Way, request: &Request, facts: &Facts, knobs: &mut Knobs)
         knobs.suggest(&knobs::MEMORY_LIMIT, &share.to_string());
     }
     let is_memory = DatabaseFacts::of(&facts.target).is_in_memory;
-    let in_one = knobs.get_count(&knobs::ROWS_PER_TRANSACTION).is_none_or(|rows| rows == 0);
     let mut notes = Vec::new();
     let after =
         usize::from(!request.primary_key.is_empty() && !is_sifted(knobs)) + request.indexes.len();
@@ -386,8 +392,9 @@ impl Load for DuckLoad<'_> {
         for columns in &job.request.indexes {
             let taken = |name: &str| {
                 let sql = format!(
-                    "SELECT CAST(count(*) AS VARCHAR) FROM duckdb_indexes() WHERE database_name = current_database() AND lower(index_name) = lower({})",
-                    ddl::literal(name)
+                    "SELECT CAST(count(*) AS VARCHAR) FROM duckdb_indexes() WHERE database_name = current_database() AND {} = {}",
+                    ddl::folded("index_name"),
+                    ddl::folded(&ddl::literal(name))
                 );
                 self.session.value(&sql).is_ok_and(|count| count != "0")
             };

@@ -1,6 +1,8 @@
 //! `read-file`: the engine reads the source's files. Parquet only: of text its casts make other values silently (`1.7` and ` 1` are
 //! integers to it), and its reader says of a row that it refuses neither where it is nor why.
 
+use std::path::PathBuf;
+
 use crate::connection::{Connection, Refusal};
 use crate::ddl::{self, literal, quote};
 use crate::types;
@@ -24,6 +26,9 @@ pub(super) fn unfit(request: &Request, facts: &Facts) -> Option<Fit> {
         () if !request.read.nulls.is_empty() => {
             "--null is inrush's own, and here DuckDB reads values"
         }
+        () if files_of(facts).is_none() => {
+            "DuckDB takes '*', '?' and '[' in a path for a pattern of several, and paths in UTF-8 alone"
+        }
         () if facts.source.loaded().any(has_zoned_nanos) => {
             "DuckDB's reader cuts nanoseconds off where the file's timestamps are those of UTC"
         }
@@ -37,20 +42,25 @@ fn parquet(facts: &Facts) -> Option<&PlainFiles> {
     facts.source.plain_files.as_ref().filter(|files| files.format == Format::Parquet)
 }
 
+/// The files as the engine finds them: by paths in which nothing stands for anything else. `None` where one has no such path.
+fn files_of(facts: &Facts) -> Option<Vec<String>> {
+    let path = |path: &PathBuf| {
+        let path = std::path::absolute(path).ok()?.into_os_string().into_string().ok()?;
+        (!path.contains(['*', '?', '['])).then_some(path)
+    };
+    parquet(facts)?.paths.iter().map(path).collect()
+}
+
 fn has_zoned_nanos(field: &FieldFacts) -> bool {
     field.ty == Type::Timestamp { zone: true } && field.moments.digits > 6
 }
 
 /// Has the engine read the files; how many rows it took.
 pub(super) fn run(connection: &Connection, job: &Job) -> Result<u64, Refusal> {
-    let paths = parquet(&job.facts).into_iter().flat_map(|files| &files.paths);
-    let paths: Vec<String> = paths
-        .map(|path| {
-            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-            literal(&path.to_string_lossy())
-        })
-        .collect();
-    let read = format!("read_parquet([{}])", paths.join(", "));
+    let paths = files_of(&job.facts).unwrap_or_default();
+    let paths: Vec<String> = paths.iter().map(|path| literal(path)).collect();
+    // What folders are called (`year=2024`) is no value of a row.
+    let read = format!("read_parquet([{}], hive_partitioning = false)", paths.join(", "));
     let there =
         connection.rows(&format!("SELECT column_name, column_type FROM (DESCRIBE FROM {read})"))?;
     let has_json = ddl::has_json(job);

@@ -15,7 +15,7 @@ use crate::knobs;
 use crate::load::Outcome;
 use crate::nested::NestedType;
 use crate::session::Session;
-use crate::stream::{ROWS, Replay, Stream};
+use crate::stream::{Replay, Stream};
 use crate::sums;
 use crate::types::{self, Carried};
 use inrush_core::error::Result;
@@ -317,8 +317,9 @@ impl Rules {
     }
 
     /// The query that finds the rows to look at: their number, which rule they break, for each key the first row with the same
-    /// one, and whether the table has it, and for each reference to a row that the table does not have, which rows are that one.
-    fn query(&self) -> String {
+    /// one, and whether the table has it, and for each reference to a row that the table does not have, which rows are that one. `rows` is
+    /// the view of all.
+    fn query(&self, rows: &str) -> String {
         let all = || self.values.iter().chain(&self.defaults);
         let values: Vec<String> = all().map(|(name, value)| format!("{value} AS {name}")).collect();
         // A scan of a stream asks it for the columns that a query needs, and the library's own streams have no ear for that: the first
@@ -326,7 +327,7 @@ impl Rules {
         let seen = self.values.iter().map(|(name, _)| format!("CAST({name} IS NULL AS INTEGER)"));
         let seen: Vec<String> = seen.collect();
         let mut sql = format!(
-            "WITH given AS MATERIALIZED (SELECT row_number() OVER () - 1 AS {NUMBER}, {} AS \"inrush seen\", * FROM {ROWS}), \
+            "WITH given AS MATERIALIZED (SELECT row_number() OVER () - 1 AS {NUMBER}, {} AS \"inrush seen\", * FROM {rows}), \
              made AS (SELECT given.{NUMBER}, given.\"inrush seen\", {}, {} AS \"inrush given\" FROM given)",
             seen.join(" + "),
             values.join(", "),
@@ -410,20 +411,20 @@ impl Rules {
         }
     }
 
-    /// The statement that writes the rows except for these.
-    fn insert(&self, job: &Job, without: &[u32]) -> String {
+    /// The statement that writes the rows of a view except for these.
+    fn insert(&self, job: &Job, rows: &str, without: &[u32]) -> String {
         let names: Vec<&str> = self.values.iter().map(|(name, _)| name.as_str()).collect();
         let values: Vec<&str> = self.values.iter().map(|(_, value)| value.as_str()).collect();
         let condition = match without {
             [] => String::new(),
-            rows => {
-                let numbers: Vec<String> = rows.iter().map(u32::to_string).collect();
+            without => {
+                let numbers: Vec<String> = without.iter().map(u32::to_string).collect();
                 format!(" WHERE given.{NUMBER} NOT IN ({})", numbers.join(", "))
             }
         };
         let given = match without {
-            [] => ROWS.to_owned(),
-            _ => format!("(SELECT row_number() OVER () - 1 AS {NUMBER}, * FROM {ROWS})"),
+            [] => rows.to_owned(),
+            _ => format!("(SELECT row_number() OVER () - 1 AS {NUMBER}, * FROM {rows})"),
         };
         format!(
             "INSERT INTO {} ({}) SELECT {} FROM {given} given{condition}{}",
@@ -519,12 +520,15 @@ impl Sifted {
                 });
                 continue;
             }
-            let met = suspect.keys.iter().enumerate().find(|(index, (first, taken))| {
+            let is_met = |index: &usize| {
+                let (first, taken) = suspect.keys[*index];
                 let is_held = first.is_some_and(|first| held[*index].contains(&first));
                 let is_changed = changes && asked == Some(*index);
-                (*taken || is_held) && !is_changed
-            });
-            if let Some((index, _)) = met {
+                (taken || is_held) && !is_changed
+            };
+            // A row that is to be skipped is, whatever other keys it meets.
+            let met = asked.into_iter().chain(0..suspect.keys.len()).find(is_met);
+            if let Some(index) = met {
                 sifted.without.push(row);
                 if conflict == OnConflict::Skip && asked == Some(index) {
                     sifted.skipped += 1;
@@ -578,15 +582,78 @@ pub(super) struct Sifting<'l> {
     pub(super) writer: Option<Box<dyn Write + Send>>,
 }
 
+/// Where the rows' transaction ends on the way, if the user wants that.
+struct Commits {
+    /// Rows of a transaction; 0 for all.
+    rows_max: u64,
+    /// Rows of the one that is open.
+    rows: u64,
+}
+
+/// What of a batch goes into one transaction.
+struct Part {
+    rows: RecordBatch,
+    /// Those of its rows that are not to be written, in order.
+    without: Vec<u32>,
+    /// Whether the transaction is full with it.
+    is_last: bool,
+}
+
+impl Commits {
+    fn of(job: &Job) -> Self {
+        let rows_max = job.choice.knobs.get_count(&knobs::ROWS_PER_TRANSACTION).unwrap_or(0);
+        Self { rows_max, rows: 0 }
+    }
+
+    /// A batch's rows except for these, cut where transactions end.
+    fn parts(&mut self, batch: &RecordBatch, mut without: &[u32]) -> Vec<Part> {
+        let mut parts = Vec::new();
+        let mut from = 0;
+        while from < batch.num_rows() {
+            let room = match self.rows_max {
+                0 => usize::MAX,
+                max => usize::try_from(max - self.rows).unwrap_or(usize::MAX),
+            };
+            // Before the row that is left out next there are so many that are not.
+            let has_room =
+                |(at, row): &(usize, &u32)| (**row as usize).saturating_sub(from + *at) < room;
+            let left_out = without.iter().enumerate().take_while(has_room).count();
+            let to = from.saturating_add(room).saturating_add(left_out).min(batch.num_rows());
+            let (ours, others) = without.split_at(left_out);
+            self.rows += (to - from - left_out) as u64;
+            let is_last = self.rows_max > 0 && self.rows == self.rows_max;
+            parts.push(Part {
+                rows: batch.slice(from, to - from),
+                without: ours.iter().map(|row| row - from as u32).collect(),
+                is_last,
+            });
+            if is_last {
+                self.rows = 0;
+            }
+            (from, without) = (to, others);
+        }
+        parts
+    }
+
+    /// Ends a transaction that is full, and begins the next.
+    fn commit(&self, connection: &Connection, outcome: &mut Outcome) -> Result<(), Refusal> {
+        connection.execute("COMMIT")?;
+        outcome.committed = true;
+        outcome.committed_rows += self.rows_max;
+        connection.execute("BEGIN TRANSACTION").map(drop)
+    }
+}
+
 /// Asks the engine of each chunk, then writes the rows that it takes.
 pub(super) struct SiftLane<'l> {
     session: &'l Session<'l>,
     job: &'l Job,
     how: Sifting<'l>,
     outcome: &'l mut Outcome,
+    commits: Commits,
     query: String,
     replay: Replay,
-    _stream: Stream,
+    stream: Stream,
 }
 
 impl<'l> SiftLane<'l> {
@@ -600,8 +667,9 @@ impl<'l> SiftLane<'l> {
         let replay = Replay::default();
         let mut stream = Stream::new(job, carried, Box::new(replay.clone()));
         stream.show(session.connection()).map_err(|refusal| session.explain(&refusal))?;
-        let query = how.rules.query();
-        Ok(Self { session, job, how, outcome, query, replay, _stream: stream })
+        let query = how.rules.query(&stream.view());
+        let commits = Commits::of(job);
+        Ok(Self { session, job, how, outcome, commits, query, replay, stream })
     }
 
     fn sift(&self) -> Result<Sifted, Refusal> {
@@ -640,11 +708,23 @@ impl<'l> SiftLane<'l> {
         let connection = self.session.connection();
         match &mut self.how.writer {
             Some(writer) => {
-                writer.write(connection, batch, without)?;
+                for part in self.commits.parts(batch, without) {
+                    writer.write(connection, &part.rows, &part.without)?;
+                    if part.is_last {
+                        writer.flush()?;
+                        // What is committed others see, and the stream is ours alone.
+                        self.stream.hide(connection)?;
+                        self.commits.commit(connection, self.outcome)?;
+                        self.stream.show(connection)?;
+                    }
+                }
                 // The next chunk is compared with what is there.
                 writer.flush()
             }
-            None => connection.execute(&self.how.rules.insert(self.job, without)).map(drop),
+            None => {
+                let rows = self.stream.view();
+                connection.execute(&self.how.rules.insert(self.job, &rows, without)).map(drop)
+            }
         }
     }
 }
@@ -660,14 +740,12 @@ impl Lane for SiftLane<'_> {
         let left_out = sifted.without.len() as u64 - sifted.superseded;
         let checksum = sums::without(wire, &batch, &sifted.without);
         let loaded = batch.num_rows() as u64 - left_out;
-        if self.outcome.committed {
-            self.outcome.committed_rows += loaded;
-        }
         Ok(Ack { loaded, skipped: sifted.skipped, faults: sifted.faults, checksum })
     }
 
     fn finish(&mut self) -> Result<()> {
-        self.session.execute(&format!("DROP VIEW {ROWS}")).map(drop)
+        let hidden = self.stream.hide(self.session.connection());
+        hidden.map_err(|refusal| self.session.explain(&refusal))
     }
 }
 
@@ -676,9 +754,7 @@ pub(super) struct WriteLane<'l> {
     session: &'l Session<'l>,
     writer: Box<dyn Write + Send>,
     outcome: &'l mut Outcome,
-    /// Rows in a transaction; 0 for all.
-    rows_max: u64,
-    rows: u64,
+    commits: Commits,
 }
 
 impl<'l> WriteLane<'l> {
@@ -688,29 +764,16 @@ impl<'l> WriteLane<'l> {
         writer: Box<dyn Write + Send>,
         outcome: &'l mut Outcome,
     ) -> Self {
-        let rows_max = job.choice.knobs.get_count(&knobs::ROWS_PER_TRANSACTION).unwrap_or(0);
-        Self { session, writer, outcome, rows_max, rows: 0 }
+        Self { session, writer, outcome, commits: Commits::of(job) }
     }
 
     fn write(&mut self, batch: &RecordBatch) -> Result<(), Refusal> {
         let connection = self.session.connection();
-        let mut from = 0;
-        while from < batch.num_rows() {
-            let room = match self.rows_max {
-                0 => batch.num_rows() as u64,
-                max => max - self.rows,
-            };
-            let rows = (batch.num_rows() - from).min(usize::try_from(room).unwrap_or(usize::MAX));
-            self.writer.write(connection, &batch.slice(from, rows), &[])?;
-            from += rows;
-            self.rows += rows as u64;
-            if self.rows == self.rows_max {
+        for part in self.commits.parts(batch, &[]) {
+            self.writer.write(connection, &part.rows, &part.without)?;
+            if part.is_last {
                 self.writer.flush()?;
-                connection.execute("COMMIT")?;
-                self.outcome.committed = true;
-                self.outcome.committed_rows += self.rows;
-                self.rows = 0;
-                connection.execute("BEGIN TRANSACTION")?;
+                self.commits.commit(connection, self.outcome)?;
             }
         }
         Ok(())
@@ -734,5 +797,46 @@ impl Lane for WriteLane<'_> {
     fn finish(&mut self) -> Result<()> {
         let flushed = self.writer.flush();
         flushed.map_err(|refusal| self.failure(&refusal))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use arrow_array::cast::AsArray as _;
+    use arrow_array::types::Int32Type;
+    use arrow_array::{ArrayRef, Int32Array};
+
+    /// Parts of batches of ten rows: the rows that are written, those of each transaction together.
+    fn transactions(rows_max: u64, left_out: &[&[u32]]) -> Vec<Vec<i32>> {
+        let mut commits = Commits { rows_max, rows: 0 };
+        let mut all = vec![Vec::new()];
+        for (batch, without) in (0..).zip(left_out) {
+            let rows: ArrayRef =
+                Arc::new(Int32Array::from_iter_values(10 * batch..10 * batch + 10));
+            let batch = RecordBatch::try_from_iter([("n", rows)]).unwrap();
+            for part in commits.parts(&batch, without) {
+                let rows = part.rows.column(0).as_primitive::<Int32Type>().values().iter();
+                let written = (0..).zip(rows).filter(|(at, _)| !part.without.contains(at));
+                all.last_mut().unwrap().extend(written.map(|(_, row)| *row));
+                if part.is_last {
+                    all.push(Vec::new());
+                }
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn a_transaction_has_as_many_rows_as_it_is_to_have() {
+        assert_eq!(transactions(0, &[&[1, 2], &[]]).len(), 1);
+        assert_eq!(transactions(10, &[&[], &[]]), [(0..10).collect(), (10..20).collect(), vec![]]);
+        assert_eq!(
+            transactions(3, &[&[0, 3, 4, 9], &[1, 2, 3, 4, 5, 6, 7, 8, 9]]),
+            [vec![1, 2, 5], vec![6, 7, 8], vec![10]]
+        );
+        assert_eq!(transactions(7, &[&[], &[0, 1]])[1], [7, 8, 9, 12, 13, 14, 15]);
     }
 }

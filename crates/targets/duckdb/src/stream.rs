@@ -2,7 +2,7 @@
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -12,9 +12,10 @@ use arrow_array::{Array as _, ArrayRef, RecordBatch, StructArray};
 use arrow_select::concat::concat_batches;
 use crossbeam_channel::{Receiver, SendTimeoutError, Sender, bounded};
 
-use crate::connection::{Connection, Refusal};
+use crate::connection::{Connection, Refusal, text};
 use crate::ddl::{self, quote};
 use crate::encode::batch_of;
+use crate::facts;
 use crate::knobs;
 use crate::library::{ArrowStream, SUCCESS};
 use crate::load::Outcome;
@@ -27,8 +28,8 @@ use inrush_core::flow::{Ack, Chunk, Wire};
 use inrush_core::target::Lane;
 use inrush_core::wording::counted;
 
-/// The view through which statements see the stream; it goes with the connection.
-pub(super) const ROWS: &str = "inrush_rows";
+/// Counts the names of views: loads of this process into one database at a time have one each.
+static VIEWS: AtomicU64 = AtomicU64::new(1);
 
 /// Where a stream's batches come from.
 pub(super) trait Supply: Send {
@@ -70,6 +71,8 @@ pub(super) struct Stream {
     raw: Box<ArrowStream>,
     /// What `raw` points to.
     inner: *mut Inner,
+    /// The view through which statements see it, once it is shown.
+    view: String,
 }
 
 struct Inner {
@@ -130,12 +133,21 @@ impl Stream {
             release: Some(keep_stream),
             private: inner.cast(),
         });
-        Self { raw, inner }
+        Self { raw, inner, view: String::new() }
     }
 
-    /// Lets statements of the connection see the stream as [`ROWS`].
+    /// Lets statements of the connection see the stream, through a view in the schema of the load.
+    ///
+    /// The library puts that in the place of any other view, so its name is one that nothing has. What is shown has to be hidden before
+    /// the transaction's end: without this process the view would be of memory that is gone.
     pub(super) fn show(&mut self, connection: &Connection) -> Result<(), Refusal> {
-        let name = CString::new(ROWS).unwrap_or_default();
+        while self.view.is_empty() {
+            let name = format!("inrush rows {}", VIEWS.fetch_add(1, Relaxed));
+            if facts::find(connection, &name)?.is_none() {
+                self.view = name;
+            }
+        }
+        let name = text(&self.view)?;
         // SAFETY: the connection is open, the name a C string; the stream outlives the statements that read the view.
         let state = unsafe {
             (connection.library.arrow_scan)(connection.handle, name.as_ptr(), &raw mut *self.raw)
@@ -144,6 +156,16 @@ impl Stream {
             SUCCESS => Ok(()),
             _ => Err(Refusal::new("DuckDB takes no Arrow stream")),
         }
+    }
+
+    /// The view's name, as SQL has it.
+    pub(super) fn view(&self) -> String {
+        quote(&self.view)
+    }
+
+    /// Takes the view away again.
+    pub(super) fn hide(&self, connection: &Connection) -> Result<(), Refusal> {
+        connection.execute(&format!("DROP VIEW {}", self.view())).map(drop)
     }
 }
 
@@ -305,7 +327,7 @@ pub(super) struct StreamLane<'l> {
     rows: u64,
     group: Group,
     /// After the statement's end.
-    _stream: Stream,
+    stream: Stream,
 }
 
 impl<'l> StreamLane<'l> {
@@ -322,10 +344,11 @@ impl<'l> StreamLane<'l> {
         let mut stream = Stream::new(job, carried, Box::new(supply));
         stream.show(session.connection()).map_err(|refusal| session.explain(&refusal))?;
         let sql = format!(
-            "INSERT INTO {} ({}) SELECT {} FROM {ROWS} given",
+            "INSERT INTO {} ({}) SELECT {} FROM {} given",
             quote(ddl::table(job)),
             ddl::columns(job),
-            rules.checked_values()
+            rules.checked_values(),
+            stream.view()
         );
         let runner = session.connection().borrowed();
         let statement = std::thread::Builder::new()
@@ -343,7 +366,7 @@ impl<'l> StreamLane<'l> {
                 0 => job.facts.processors,
                 threads => usize::try_from(threads).unwrap_or(usize::MAX),
             }),
-            _stream: stream,
+            stream,
         })
     }
 
@@ -405,7 +428,8 @@ impl Lane for StreamLane<'_> {
                 counted(self.rows, "row")
             )));
         }
-        self.session.execute(&format!("DROP VIEW {ROWS}")).map(drop)
+        let hidden = self.stream.hide(self.session.connection());
+        hidden.map_err(|refusal| self.session.explain(&refusal))
     }
 }
 

@@ -1,12 +1,14 @@
 //! Rows to CSV: RFC 4180 with line feeds, quotes around what needs them.
 //!
-//! What comes out is what inrush reads back as the same values: NULL is nothing, the empty string is `""`.
+//! What comes out is what inrush reads back as the same values: NULL is nothing, the empty string is `""`. Whoever reads has to find out
+//! what separates and quotes fields, so whatever else may do so is in quotes, too.
 
 use std::sync::Arc;
 
 use inrush_scan::{Form, Newline};
 
 use crate::layout::Layout;
+use crate::read::BOM;
 use crate::types::Store;
 use inrush_core::encode::{self, BadValue, EncodeRow, Grammar, Row, Shape, Typed};
 use inrush_core::flow::{Cell, Encode, Wire};
@@ -29,9 +31,9 @@ pub(super) fn header(layout: &Layout) -> Vec<u8> {
             out.push(b',');
         }
         let name = &column.name;
-        match name.trim() == name {
+        // Without quotes the blanks at an end are not the name's, nor is what begins as a file may.
+        match name.trim() == name && !name.as_bytes().starts_with(BOM) {
             true => push_value(name.as_bytes(), &mut out),
-            // Without quotes the blanks at an end are not the name's.
             false => push_quoted(name.as_bytes(), &mut out),
         }
     }
@@ -49,16 +51,26 @@ static SPECIAL: [bool; 256] = {
     special[b'"' as usize] = true;
     special[b'\n' as usize] = true;
     special[b'\r' as usize] = true;
+    // What separates fields in other files: where all rows have as many, it would be taken for that.
+    special[b';' as usize] = true;
+    special[b'|' as usize] = true;
+    special[b'\t' as usize] = true;
     special
 };
 
 #[inline(always)]
 fn needs_quotes(value: &[u8]) -> bool {
+    // Where all rows have one, an apostrophe is taken for a quote.
+    let starts_as_quoted = value.first() == Some(&b'\'');
     if value.len() <= SHORT {
         // All bytes without a branch: nearly every value has none of them.
-        return value.iter().fold(value.is_empty(), |any, byte| any | SPECIAL[usize::from(*byte)]);
+        let first = value.is_empty() | starts_as_quoted;
+        return value.iter().fold(first, |any, byte| any | SPECIAL[usize::from(*byte)]);
     }
-    memchr::memchr3(b',', b'"', b'\n', value).is_some() || memchr::memchr(b'\r', value).is_some()
+    starts_as_quoted
+        || memchr::memchr3(b',', b'"', b'\n', value).is_some()
+        || memchr::memchr3(b'\r', b';', b'|', value).is_some()
+        || memchr::memchr(b'\t', value).is_some()
 }
 
 /// Appends a value that isn't NULL.
@@ -133,7 +145,9 @@ fn plain_record(row: &impl Row) -> Option<&[u8]> {
         next = field.end + 1;
     }
     let record = &row.text()[first.start as usize..last.end as usize];
-    memchr::memchr2(b'"', b'\r', record).is_none().then_some(record)
+    let is_plain = memchr::memchr3(b'"', b'\r', b'\'', record).is_none()
+        && memchr::memchr3(b';', b'|', b'\t', record).is_none();
+    is_plain.then_some(record)
 }
 
 impl EncodeRow for CsvEncoder {
@@ -208,8 +222,13 @@ mod tests {
             push_value(value.as_bytes(), &mut out);
             String::from_utf8(out).unwrap()
         };
-        for plain in ["a", " a ", "a;b", "a\tb", "\\", "'", "\u{1f600}", "-", "NULL"] {
+        for plain in ["a", " a ", "a:b", "O'Brien", "\\", "\u{1f600}", "-", "NULL"] {
             assert_eq!(written(plain), plain);
+        }
+        for other in ["a;b", "a\tb", "a|b", "'", "'a'"] {
+            assert_eq!(written(other), format!("\"{other}\""));
+            let long = format!("{other}{}", "x".repeat(SHORT));
+            assert_eq!(written(&long), format!("\"{long}\""));
         }
         assert_eq!(written(""), "\"\"");
         assert_eq!(written("a,b"), "\"a,b\"");

@@ -12,6 +12,7 @@ use crate::place::{Format, Place};
 use crate::read;
 use inrush_core::Basis;
 use inrush_core::error::{Error, Result};
+use inrush_core::wording::shell_word;
 use inrush_core::{
     Column, IfExists, MomentLimits, OnConflict, Own, Request, TableFacts, TargetFacts, Type, Verify,
 };
@@ -48,13 +49,18 @@ impl FileFacts {
 /// When it can't be the target of this load.
 pub(super) fn gather(place: &Place, request: &Request) -> Result<TargetFacts> {
     let shown = place.path.display();
+    if place.format == Format::Arrow && !place.is_stdout() {
+        return Err(Error::usage("an Arrow stream goes to standard output only: arrow:-")
+            .advise(format!("send it there: arrow:- > {}", shell_word(&shown.to_string())))
+            .advise("or name a Parquet file"));
+    }
     form::check_name(place)?;
     let wants_keys = !request.primary_key.is_empty()
         || !request.key.is_empty()
         || !request.indexes.is_empty()
         || request.on_conflict != OnConflict::Fail;
     if wants_keys {
-        return Err(Error::usage(format!("a {} has no keys and no indexes", place.format.words()))
+        return Err(Error::usage(format!("{} has no keys and no indexes", place.format.a()))
             .advise("leave --primary-key, --key, --index and --on-conflict out"));
     }
     if place.is_stdout() {
@@ -183,7 +189,7 @@ pub(super) fn read(place: &Place) -> Result<TargetFacts> {
             }
         }
         Format::Parquet => table = Some(parquet::facts(place, &file)?),
-        // Never a file, see [`Place::found`].
+        // Never a file, see [`gather`].
         Format::Arrow => {}
     }
     (facts.table, facts.own) = (table, Own::new(own));
@@ -349,7 +355,11 @@ impl JsonColumns {
             Some(_) => self
                 .columns
                 .into_iter()
-                .map(|(name, ty)| column(name, ty.unwrap_or(Type::Text)))
+                .map(|(name, ty)| match ty {
+                    Some(ty) => column(name, ty),
+                    // NULL in every row says nothing of what other values are.
+                    None => Column { basis: Basis::Inferred, ..column(name, Type::Text) },
+                })
                 .collect(),
         };
         TableFacts { columns, is_nameless, holds_rows: true, ..TableFacts::default() }

@@ -55,6 +55,12 @@ impl Format {
         }
     }
 
+    /// The same with its article.
+    pub(super) fn a(self) -> String {
+        let article = if self == Self::Arrow { "an" } else { "a" };
+        format!("{article} {}", self.words())
+    }
+
     /// How records of text are told apart. Of JSON only that there is no line end inside.
     pub(super) fn dialect(self) -> Dialect {
         match self {
@@ -100,18 +106,23 @@ impl Place {
             return Err(Error::usage("standard output is no file, so nothing can be read from it")
                 .advise("name a file; one that is called '-' is ./-"));
         }
-        if self.format == Format::Arrow {
-            return Err(Error::usage("an Arrow stream goes to standard output only: arrow:-")
-                .advise(format!("name a Parquet file, or send it there: arrow:- > {shown}")));
-        }
         match fs::metadata(&self.path) {
             Ok(found) if found.is_file() => Ok(Some(found)),
             Ok(found) if found.is_dir() => {
                 Err(Error::target(format!("{shown} is a directory, not a {}", self.format.words()))
                     .advise("name a file in it"))
             }
-            Ok(_) => Err(Error::target(format!("{shown} is there and no plain file"))
-                .advise("name a file: inrush puts a whole file in its place")),
+            Ok(_) => {
+                let error = Error::target(format!("{shown} is there and no plain file"))
+                    .advise("name a file: inrush puts a whole file in its place");
+                Err(match self.format {
+                    Format::Parquet => error,
+                    _ => error.advise(format!(
+                        "rows go to standard output as {}:-",
+                        self.format.scheme()
+                    )),
+                })
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let real = self.real_path();
                 if real.file_name().is_none() || shown.to_string().ends_with('/') {

@@ -12,7 +12,9 @@ use crate::ddl::{self, quote};
 use crate::lost;
 use crate::obstacle;
 use crate::pages::layout::{database_obstacle, table_obstacle};
-use crate::session::{Home, LockWait, explain, open_file, refuse_leftovers, with_suffix};
+use crate::session::{
+    Home, LockWait, explain, open_file, refuse_leftovers, wait_for_program, with_suffix,
+};
 use crate::types;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::ledger::{self, Entries, Entry};
@@ -24,8 +26,8 @@ use inrush_core::{Basis, Column, IfExists, Own, Request, TableFacts, TargetFacts
 pub(super) struct DatabaseFacts {
     /// How it undoes a transaction, in SQLite's word.
     pub(super) journal_mode: String,
-    /// The size of a page.
-    pub(super) page_bytes: u32,
+    /// The size of a page; `None` while it has none.
+    pub(super) page_bytes: Option<u32>,
     /// Whether it is in memory.
     pub(super) is_in_memory: bool,
     /// Whether the existing table is STRICT.
@@ -75,11 +77,10 @@ pub(super) fn gather(
             is_strict(&connection, &found.name).map_err(|error| explain(path, &error))?;
     }
     if exists {
-        facts.settings = [
-            ("journal_mode".to_owned(), database.journal_mode.clone()),
-            ("page_size".to_owned(), database.page_bytes.to_string()),
-        ]
-        .into();
+        facts.settings.insert("journal_mode".to_owned(), database.journal_mode.clone());
+        let page_size =
+            database.page_bytes.map(|bytes| ("page_size".to_owned(), bytes.to_string()));
+        facts.settings.extend(page_size);
     }
     facts.own = Own::new(database);
     facts.ledger = ledger::known(request, facts.table.as_ref(), |entries| {
@@ -113,6 +114,7 @@ pub(super) fn gather(
 
 /// Read-only; but where a writer was killed, SQLite has to finish its undoing first, and that takes the right to write.
 fn open(path: &Path, locks: &LockWait<'_>) -> rusqlite::Result<Connection> {
+    wait_for_program(path, locks)?;
     let look = |flags| {
         let connection = open_file(path, flags)?;
         locks.apply(&connection);
@@ -170,16 +172,19 @@ fn ledger(
     if connection.query_row(known, [ledger::TABLE], |row| row.get::<_, i64>(0))? == 0 {
         return Ok(Ok(Vec::new()));
     }
-    let mut statement = connection.prepare(&ddl::ledger(table).read(entries))?;
+    let ledger = ddl::ledger(table);
+    let mut statement = connection.prepare(&ledger.read(entries))?;
     let rows: Vec<String> =
         statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-    Ok(rows.iter().map(|text| Entry::parse(text)).collect())
+    Ok(rows.iter().map(|text| ledger.parse(text)).collect())
 }
 
 fn database(connection: &Connection, is_in_memory: bool) -> rusqlite::Result<DatabaseFacts> {
+    let pages: i64 = connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;
+    let page_bytes = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
     Ok(DatabaseFacts {
         journal_mode: connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?,
-        page_bytes: connection.query_row("PRAGMA page_size", [], |row| row.get(0))?,
+        page_bytes: (pages > 0).then_some(page_bytes),
         is_in_memory,
         ..DatabaseFacts::default()
     })

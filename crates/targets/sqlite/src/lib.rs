@@ -121,7 +121,7 @@ impl Target for Sqlite {
 
     fn takes_offsets(&self, column: &Column) -> bool {
         // Timestamps are texts here, and what an existing table calls a column says nothing of offsets.
-        column.ty.has_offset() || column.declared.is_some() && !column.is_asked()
+        column.ty.has_offset() || !column.is_own()
     }
 
     fn nul_fault(&self) -> Option<&'static str> {

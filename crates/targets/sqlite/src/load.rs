@@ -128,13 +128,13 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
         Durability::None => knobs.suggest(&SYNCHRONOUS, "off"),
     }
     let database = DatabaseFacts::of(&facts.target);
-    if facts.target.exists && !knobs.is(&PAGE_SIZE, "keep") {
-        let found = database.page_bytes.to_string();
-        if found != knobs.word(&PAGE_SIZE) {
-            return Fit::Unusable {
-                reason: format!("the database is there and has pages of {found} bytes"),
-            };
-        }
+    if let Some(found) = database.page_bytes
+        && !knobs.is(&PAGE_SIZE, "keep")
+        && found.to_string() != knobs.word(&PAGE_SIZE)
+    {
+        return Fit::Unusable {
+            reason: format!("the database is there and has pages of {found} bytes"),
+        };
     }
     let journal = match (knobs.word(&JOURNAL_MODE), facts.target.exists) {
         ("keep", true) => &database.journal_mode,
@@ -291,7 +291,8 @@ impl<'a> SqliteLoad<'a> {
         // What is committed step by step has to be in its place from the first step on.
         let in_place = job.steps.is_some();
         let mut session = Session::open(path, knobs.count(&BUSY_TIMEOUT), stop, in_place)?;
-        if !job.facts.target.exists && !knobs.is(&PAGE_SIZE, "keep") {
+        let has_pages = DatabaseFacts::of(&job.facts.target).page_bytes.is_some();
+        if !has_pages && !knobs.is(&PAGE_SIZE, "keep") {
             session.execute(&format!("PRAGMA page_size = {}", knobs.word(&PAGE_SIZE)))?;
         }
         let mut journal_mode_before = None;

@@ -1,17 +1,19 @@
 //! One connection to one database file, and SQLite's errors in words.
 
+use std::collections::BTreeSet;
 use std::ffi::{CStr, c_int, c_void};
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, ffi};
 
 use crate::JOURNALS;
 use crate::facts::engine;
 use inrush_core::error::{Error, Kind, Result};
+use inrush_core::locks::{self, Claim};
 use inrush_core::pending::{
     Pending, directory, follow_link, no_directory, not_in_place, publish, sync_name,
 };
@@ -76,10 +78,46 @@ impl<'a> LockWait<'a> {
     }
 }
 
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Where SQLite has its lock of who writes: in the file (RESERVED, <https://sqlite.org/src/file/src/os.h>), and with a write-ahead log in
+/// its shared memory (WAL_WRITE_LOCK, <https://sqlite.org/walformat.html>, section 2.3).
+const WRITER_BYTES: [(&str, u64); 2] = [("", 0x4000_0001), ("-shm", 120)];
+
+/// Waits while the program itself writes to the file by another SQLite, such as Python's. Within a process the system's locks exclude only
+/// connections of one library; those of two would write over each other's pages, and who closes the file first frees the locks of both. So
+/// the file must not even be opened.
+pub(super) fn wait_for_program(path: &Path, locks: &LockWait<'_>) -> rusqlite::Result<()> {
+    let is_written = || {
+        // A session locks behind its claim, and gives that back behind its lock.
+        Claim::is_free_and(path, || is_written_here(path))
+    };
+    let began = Instant::now();
+    while is_written() {
+        if began.elapsed() >= Duration::from_millis(locks.timeout_ms) || locks.stop.load(Relaxed) {
+            return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None));
+        }
+        std::thread::sleep(Duration::from_millis(LockWait::STEP_MS));
+    }
+    Ok(())
+}
+
+/// Whether this process is in the middle of a transaction that writes.
+fn is_written_here(path: &Path) -> bool {
+    WRITER_BYTES.iter().any(|(suffix, byte)| {
+        let found = locks::of(&with_suffix(path, suffix));
+        found.iter().any(|lock| lock.is_own() && lock.is_exclusive && lock.covers(*byte))
+    })
+}
+
 /// A connection, and where its file really is.
 pub(super) struct Session<'a> {
     /// `None` only after [`Session::close`].
     connection: Option<Connection>,
+    /// After the connection, for fields go in their order.
+    _claim: Claim,
     /// Boxed, for SQLite has its address; after the connection, for fields go in their order.
     locks: Box<LockWait<'a>>,
     /// The path the user named.
@@ -120,13 +158,15 @@ impl<'a> Session<'a> {
             })?)
         };
         let file = temporary.as_ref().map_or(path.as_path(), |temporary| &temporary.path);
-        let connection =
-            open_file(file, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)
-                .map_err(|error| explain(path, &error))?;
         let locks = Box::new(LockWait::new(busy_timeout_ms, stop));
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let connection = wait_for_program(path, &locks)
+            .and_then(|()| open_file(file, flags))
+            .map_err(|error| explain(path, &error))?;
         locks.apply(&connection);
         Ok(Self {
             connection: Some(connection),
+            _claim: Claim::new(path, || Ok::<_, Error>(()))?,
             locks,
             path: path.to_owned(),
             temporary,
@@ -382,10 +422,7 @@ pub(super) unsafe fn watch(connection: &Connection, stop: &AtomicBool) {
 pub(super) fn open_file(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     match Home::of(path) {
-        Home::File(path) => {
-            let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-            Connection::open_with_flags(path, flags)
-        }
+        Home::File(path) => Connection::open_with_flags(absolute(path), flags),
         Home::Memory(name) => {
             // Without the slash each connection would have one of its own.
             let connection =
@@ -456,12 +493,17 @@ fn explain_code(path: &Path, code: c_int, message: &str) -> Error {
             Error::target(format!("{shown} has as many bytes as SQLite takes in memory, 2 GiB"))
         }
         ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED => {
-            let error = Error::target(format!("{shown} is locked by another process"));
-            match holders(path).as_slice() {
-                [] => error.advise(format!("find who has it open: lsof {shown}")),
-                holders => error.advise(format!("look at {}, which holds the lock", holders.join(", "))),
-            }
-            .advise("wait longer with --set busy_timeout=MILLISECONDS")
+            let error = match holders(path).as_slice() {
+                [] if is_written_here(path) => {
+                    Error::target(format!("{shown} is locked by another connection of this program"))
+                        .advise("end that connection's transaction first, with COMMIT or ROLLBACK")
+                }
+                [] => Error::target(format!("{shown} is locked by another process"))
+                    .advise(format!("find who has it open: lsof {shown}")),
+                holders => Error::target(format!("{shown} is locked by another process"))
+                    .advise(format!("look at {}, which holds the lock", holders.join(", "))),
+            };
+            error.advise("wait longer with --set busy_timeout=MILLISECONDS")
         }
         ffi::SQLITE_NOTADB => not_a_database(path),
         ffi::SQLITE_CORRUPT => Error::target(format!("{shown} is damaged: {message}"))
@@ -508,40 +550,14 @@ pub(super) fn not_a_database(path: &Path) -> Error {
     }
 }
 
-/// Who holds a lock on the file: "sqlite3 (pid 4711)". Linux tells; elsewhere the list is empty.
+/// Which other processes hold a lock on the file: "sqlite3 (pid 4711)". Linux tells; elsewhere the list is empty.
 fn holders(path: &Path) -> Vec<String> {
-    #[cfg(target_os = "linux")]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        let inodes: Vec<u64> = ["", "-shm"]
-            .iter()
-            .filter_map(|suffix| {
-                fs::metadata(with_suffix(path, suffix)).ok().map(|meta| meta.ino())
-            })
-            .collect();
-        let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
-        let mut pids: Vec<&str> = locks
-            .lines()
-            // 1: POSIX  ADVISORY  WRITE 4711 fe:00:1234567 1073741824 1073742335
-            .filter_map(|line| {
-                let words: Vec<&str> = line.split_whitespace().collect();
-                let inode = words.get(5)?.rsplit(':').next()?.parse().ok()?;
-                inodes.contains(&inode).then_some(*words.get(4)?)
-            })
-            .filter(|pid| *pid != std::process::id().to_string())
-            .collect();
-        pids.sort_unstable();
-        pids.dedup();
-        pids.iter()
-            .map(|pid| match fs::read_to_string(format!("/proc/{pid}/comm")) {
-                Ok(name) => format!("{} (pid {pid})", name.trim()),
-                Err(_) => format!("pid {pid}"),
-            })
-            .collect()
-    }
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = path;
-        Vec::new()
-    }
+    let found = ["", "-shm"].iter().flat_map(|suffix| locks::of(&with_suffix(path, suffix)));
+    let pids: BTreeSet<u32> = found.filter(|lock| !lock.is_own()).map(|lock| lock.pid).collect();
+    pids.iter()
+        .map(|pid| match fs::read_to_string(format!("/proc/{pid}/comm")) {
+            Ok(name) => format!("{} (pid {pid})", name.trim()),
+            Err(_) => format!("pid {pid}"),
+        })
+        .collect()
 }

@@ -153,7 +153,7 @@ impl Store {
             Type::Date => Kind::Date,
             // An existing table may hold moments with and without an offset: its type doesn't say.
             Type::Timestamp { zone } | Type::TimestampNs { zone } => {
-                Kind::Timestamp { zone: (existing.is_none() || column.is_asked()).then_some(zone) }
+                Kind::Timestamp { zone: column.is_own().then_some(zone) }
             }
             Type::Text | Type::Time | Type::Uuid | Type::Interval => Kind::Text,
             Type::Json => Kind::Json,

@@ -50,6 +50,25 @@ fn a_folder_with_the_library_will_do() {
     Outcome::of("load".to_owned(), run).exits(0);
 }
 
+/// Else the engine would fetch an extension over the network, and write into that database.
+#[test]
+fn a_database_of_sqlite_is_not_written_by_duckdb() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("in.csv", "id\n1\n");
+    fixture.load(&["in.csv", "s.db"]).exits(0);
+    fs::rename(fixture.path("s.db"), fixture.path("s.duckdb")).unwrap();
+    let load = ["load", "in.csv", "s.duckdb", "--if-exists", "append"];
+    let run = finish(start(fixture.command(&load).env("HOME", fixture.dir())), b"");
+    Outcome::of("load".to_owned(), run)
+        .exits(1)
+        .says(&["s.duckdb is an SQLite database", "sqlite:s.duckdb"]);
+    let run = fixture.inrush(&["doctor", "s.duckdb"]);
+    assert_ne!(run.status.code(), Some(0));
+    run.says(&["s.duckdb is an SQLite database"]);
+    fixture.load(&["in.csv", "sqlite:s.duckdb", "--if-exists", "append"]).exits(0);
+    assert_eq!(fixture.names(), ["in.csv", "s.duckdb"]);
+}
+
 #[test]
 fn files_that_are_no_database() {
     let Some(fixture) = fixture() else { return };

@@ -263,3 +263,55 @@ fn keys_with_a_collation_are_not_looked_up() {
     fixture.load(&load).exits(0);
     assert_eq!(lines(&fixture, "t.duckdb", "SELECT k, n FROM t ORDER BY n"), ["a|1", "A|2"]);
 }
+
+/// The engine can't tell which of several keys a row meets, and an index on an expression is one.
+#[test]
+fn an_index_on_an_expression_counts_as_a_key() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("u.csv", "id,e\n1,a\n2,b\n3,B\n");
+    let made = "CREATE TABLE u (id INTEGER PRIMARY KEY, e VARCHAR); CREATE UNIQUE INDEX ue ON u (lower(e)); \
+                INSERT INTO u VALUES (1, 'A')";
+    sql(&fixture, "u.duckdb", made);
+    let load = ["load", "u.csv", "u.duckdb", "--if-exists", "append", "--on-conflict"];
+    for how in ["update", "replace"] {
+        let run = fixture.misused(&[&load[..], &[how]].concat());
+        run.says(&["takes a table with one key", "index on an expression"]);
+    }
+    // A row whose key is there is skipped, whatever other keys it meets.
+    let run = fixture.inrush(&[&load[..], &["skip", "--max-rejects", "1"]].concat());
+    run.exits(3);
+    assert_eq!(fixture.read("u.rejects.csv"), b"id,e\n3,B\n");
+    assert_eq!(lines(&fixture, "u.duckdb", "FROM u ORDER BY id"), ["1|A", "2|b"]);
+}
+
+/// Rows that are committed can't be undone and read again, so the engine is asked before.
+#[test]
+fn rows_that_repeat_a_key_are_named_where_others_are_committed_on_the_way() {
+    let Some(fixture) = fixture() else { return };
+    let rows: String = (1..=1_000).map(|n| format!("{n}\n")).collect();
+    fixture.write("t.csv", format!("id\n{rows}5\n2000\n"));
+    for strategy in &STRATEGIES[1..] {
+        for is_there in [true, false] {
+            let db = format!("{}-{is_there}.duckdb", &strategy[7..]);
+            if is_there {
+                sql(&fixture, &db, "CREATE TABLE t (id INTEGER PRIMARY KEY)");
+            }
+            let load = ["t.csv", &db, "--strategy", strategy, "--chunk-size", "1k"];
+            let knob = ["--set", "rows_per_transaction=300", "--max-rejects"];
+            let key = if is_there { &[][..] } else { &["--primary-key", "id"] };
+            let run = fixture.load(&[&load[..], &knob, &["0"], key].concat()).exits(1);
+            let run = run.says(&["line 1002, column id: '5': duplicate key"]);
+            if is_there {
+                let stayed = &lines(&fixture, &db, "SELECT count(*) FROM t")[0];
+                assert_eq!(stayed, "900", "{strategy}");
+                run.says(&["900 rows were committed"]);
+                sql(&fixture, &db, "DELETE FROM t");
+            }
+            fixture.load(&[&load[..], &knob, &["1"], key].concat()).exits(3);
+            assert_eq!(lines(&fixture, &db, "SELECT count(*), max(id) FROM t"), ["1001|2000"]);
+            let views = "SELECT count(*) FROM duckdb_views() WHERE NOT internal";
+            assert_eq!(lines(&fixture, &db, views), ["0"]);
+            forget_rejects(&fixture);
+        }
+    }
+}

@@ -128,6 +128,76 @@ fn a_table_may_be_in_another_schema() {
     assert_eq!(lines(&fixture, "x.duckdb", "SELECT count(*) FROM t"), ["0"]);
 }
 
+/// The engine folds letters of ASCII alone.
+#[test]
+fn names_that_differ_in_the_case_of_other_letters_are_two() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("a.csv", "a\n1\n");
+    sql(
+        &fixture,
+        "u.duckdb",
+        "CREATE TABLE \"\u{c9}t\" (a INTEGER); INSERT INTO \"\u{c9}t\" VALUES (42); CREATE SCHEMA \"\u{c9}\"",
+    );
+    let load = |table: &str, more: &[&str]| {
+        fixture.load(&[&["a.csv", "u.duckdb", "--table", table], more].concat())
+    };
+    for how in ["fail", "replace"] {
+        load("\u{e9}t", &["--if-exists", how]).exits(0);
+        sql(&fixture, "u.duckdb", "DROP TABLE \"\u{e9}t\"");
+    }
+    load("\u{e9}t", &["--guarantee", "chunks", "--index", "a"]).exits(0);
+    load("\u{c9}T", &["--guarantee", "chunks", "--if-exists", "append"]).exits(0);
+    assert_eq!(lines(&fixture, "u.duckdb", "FROM \"\u{c9}t\" ORDER BY a"), ["1", "42"]);
+    assert_eq!(lines(&fixture, "u.duckdb", "FROM \"\u{e9}t\""), ["1"]);
+    load("\u{e9}.t", &[]).exits(1).says(&["there is no schema \u{e9}"]);
+}
+
+/// What the engine shows its statements is under no name of the user's, and gone before it is committed.
+#[test]
+fn tables_and_views_of_any_name_stay() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("t.csv", "id\n1\n2\n");
+    for strategy in STRATEGIES {
+        for sift in ["off", "on"] {
+            let db = format!("{}-{sift}.duckdb", &strategy[7..]);
+            sql(
+                &fixture,
+                &db,
+                "CREATE VIEW inrush_rows AS SELECT 1 AS id; CREATE VIEW \"inrush rows 1\" AS SELECT 2 AS id; \
+                 CREATE TABLE \"Inrush Rows 2\" (id INTEGER)",
+            );
+            for table in ["inrush rows 2", "inrush rows 3", "t"] {
+                let knob = format!("sift={sift}");
+                let load = ["t.csv", &db, "--table", table, "--strategy", strategy, "--set", &knob];
+                fixture.load(&load).exits(0);
+                let rows = lines(&fixture, &db, &format!("SELECT count(*) FROM \"{table}\""));
+                assert_eq!(rows, ["2"], "{strategy} {sift}");
+            }
+            let views = "SELECT view_name FROM duckdb_views() WHERE NOT internal ORDER BY 1";
+            assert_eq!(lines(&fixture, &db, views), ["inrush rows 1", "inrush_rows"]);
+            assert_eq!(lines(&fixture, &db, "FROM inrush_rows"), ["1"]);
+        }
+    }
+}
+
+#[test]
+fn a_schema_may_be_called_like_the_database_and_none_like_the_engine_s() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("t.csv", "id\n1\n");
+    sql(&fixture, "x.duckdb", "CREATE SCHEMA x; CREATE SCHEMA main2");
+    for strategy in STRATEGIES {
+        for table in ["x.t", "t", "main2.t"] {
+            let load = ["t.csv", "x.duckdb", "--table", table, "--strategy", strategy];
+            fixture.load(&[&load[..], &["--if-exists", "replace"]].concat()).exits(0);
+        }
+    }
+    for own in ["information_schema.t", "PG_CATALOG.t"] {
+        let run = fixture.load(&["t.csv", "x.duckdb", "--table", own]).exits(2);
+        assert!(!run.stderr.contains("CREATE SCHEMA"), "{}", run.stderr);
+        run.says(&["is DuckDB's own"]);
+    }
+}
+
 #[test]
 fn bad_rows_go_back_to_the_schema_of_their_table() {
     let Some(fixture) = fixture() else { return };

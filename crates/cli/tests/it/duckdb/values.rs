@@ -418,6 +418,28 @@ fn duckdb_reads_parquet_by_itself_where_nothing_is_lost() {
     fixture.refuses(&load).says(&["f2.parquet: row 1", "'9007199254740993'"]);
 }
 
+/// To the engine a folder `id=7` is a column, and `x[1].parquet` a pattern.
+#[test]
+fn what_files_are_called_is_no_part_of_their_rows() {
+    let Some(fixture) = fixture() else { return };
+    std::fs::create_dir(fixture.path("id=7")).unwrap();
+    for (name, id) in [("id=7/h.parquet", 1), ("x[1].parquet", 2), ("x1.parquet", 3)] {
+        let path = fixture.path(name).display().to_string();
+        let copy = format!("COPY (SELECT {id} AS id, 'x' AS name) TO '{path}' (FORMAT parquet)");
+        sql(&fixture, "source.duckdb", &copy);
+    }
+    let load = |file: &'static str, db: &'static str| [file, db, "--table", "t"];
+    let by_itself = ["--strategy", "duckdb/read-file"];
+    fixture.load(&[&load("id=7/h.parquet", "a.duckdb")[..], &by_itself].concat()).exits(0);
+    assert_eq!(lines(&fixture, "a.duckdb", "FROM t"), ["1|x"]);
+    let load = load("x[1].parquet", "b.duckdb");
+    fixture
+        .misused(&[&["load"], &load[..], &by_itself].concat())
+        .says(&["duckdb/read-file", "in a path for a pattern"]);
+    fixture.load(&load).exits(0);
+    assert_eq!(lines(&fixture, "b.duckdb", "FROM t"), ["2|x"]);
+}
+
 /// However small the chunks are, and in the file's order.
 #[test]
 fn rows_of_a_file_are_whole_row_groups() {

@@ -98,6 +98,21 @@ fn json_rows_are_added_with_the_types_of_those_that_are_there() {
     }
 }
 
+/// NULL in every row says nothing of what other values are.
+#[test]
+fn a_column_that_was_only_null_takes_the_type_of_the_source() {
+    let fixture = Fixture::new();
+    for (old, new) in [
+        ("{\"a\":1,\"b\":null,\"c\":null}\n", "{\"a\":2,\"b\":5,\"c\":{\"d\":[1]}}\n"),
+        ("{\"a\":1,\"b\":null,\"c\":null}\n", "{\"a\":2,\"b\":false,\"c\":\"007\"}\n"),
+        ("[1,null,null]\n", "[2,2.5,\"2024-02-29\"]\n"),
+    ] {
+        fixture.write("out", old).write("new.jsonl", new);
+        let run = ["new.jsonl", "jsonl:out", "--if-exists", "append"];
+        assert_eq!(loaded(&fixture, &run), [old, new].concat());
+    }
+}
+
 /// What is not of the target's form is called by its name, and what is advised can be done.
 #[test]
 fn rows_are_added_to_no_file_of_another_form() {

@@ -223,3 +223,19 @@ fn a_file_size_limit() {
     run.exits(1).says(&["file size limit", "ulimit -f"]).ends_with_nothing_changed();
     assert_eq!(fixture.names(), ["in.csv"]);
 }
+
+#[test]
+fn what_is_advised_for_standard_output_can_be_done() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id\n1\n");
+    for target in ["arrow:out.arrow", "arrow:out"] {
+        let run = fixture.misused(&["load", "in.csv", target]);
+        run.says(&["an Arrow stream goes to standard output only: arrow:-", "arrow:- > out"]);
+    }
+    fixture
+        .misused(&["load", "in.csv", "arrow:-", "--primary-key", "id"])
+        .says(&["an Arrow stream has no keys"]);
+    fixture
+        .refuses(&["in.csv", "csv:/dev/full"])
+        .says(&["no plain file", "standard output as csv:-"]);
+}

@@ -2,6 +2,7 @@ use std::fs::File;
 use std::sync::Arc;
 
 use parquet::basic::{Compression, LogicalType};
+use parquet::column::writer::ColumnWriter;
 use parquet::data_type::{ByteArray, ByteArrayType, Int32Type};
 use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::properties::WriterProperties;
@@ -292,6 +293,94 @@ fn rows_are_added_to_files_of_other_programs() {
         .refuses(&append)
         .says(&["column id of theirs.parquet is of type", "--if-exists replace"]);
     load(&fixture, &["in.csv", "theirs.parquet", "--if-exists", "replace"]);
+}
+
+/// A file of another program's with these columns, and a row of NULLs.
+fn with_columns(fixture: &Fixture, columns: &str) {
+    let schema = Arc::new(parse_message_type(&format!("message m {{ {columns} }}")).unwrap());
+    let file = File::create(fixture.path("theirs.parquet")).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    while let Some(mut column) = group.next_column().unwrap() {
+        let null = Some(&[0_i16][..]);
+        let written = match column.untyped() {
+            ColumnWriter::Int32ColumnWriter(column) => column.write_batch(&[], null, None),
+            ColumnWriter::Int64ColumnWriter(column) => column.write_batch(&[], null, None),
+            ColumnWriter::Int96ColumnWriter(column) => column.write_batch(&[], null, None),
+            ColumnWriter::ByteArrayColumnWriter(column) => column.write_batch(&[], null, None),
+            ColumnWriter::FixedLenByteArrayColumnWriter(column) => {
+                column.write_batch(&[], null, None)
+            }
+            _ => panic!("no writer for these"),
+        };
+        written.unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+}
+
+/// Parquet has four ways to store a decimal, and DuckDB takes 16 bytes where Arrow takes what the digits need.
+#[test]
+fn decimals_are_added_in_the_bytes_that_the_column_has() {
+    let fixture = Fixture::new();
+    fixture.write(
+        "in.csv",
+        "a,b,c,d\n123456789012345678.99,12345678901234567890123456789012.345,-999.99,999.99\n\
+         -0.01,-1.000,,-999.99\n,,0.00,\n",
+    );
+    for verify in ["count", "checksum"] {
+        with_columns(
+            &fixture,
+            "optional fixed_len_byte_array(16) a (DECIMAL(20,2)); \
+             optional fixed_len_byte_array(16) b (DECIMAL(35,3)); \
+             optional int64 c (DECIMAL(5,2)); \
+             optional fixed_len_byte_array(4) d (DECIMAL(5,2));",
+        );
+        let append = ["in.csv", "theirs.parquet", "--if-exists", "append", "--verify", verify];
+        fixture.load(&append).exits(0);
+        assert_eq!(
+            shown(&fixture, "theirs.parquet"),
+            [
+                "null|null|null|null",
+                "123456789012345678.99|12345678901234567890123456789012.345|-999.99|999.99",
+                "-0.01|-1.000|null|-999.99",
+                "null|null|0.00|null",
+            ]
+        );
+        let group = open(&fixture, "theirs.parquet").metadata().row_group(1).clone();
+        let least = |column: usize| group.column(column).statistics().unwrap().min_bytes_opt();
+        assert_eq!(least(3).map(<[u8]>::to_vec), Some((-99_999_i32).to_be_bytes().to_vec()));
+        // As many rows of the same columns, and none of the old ones.
+        let truncate = ["in.csv", "theirs.parquet", "--if-exists", "truncate", "--verify", verify];
+        fixture.load(&truncate).exits(0);
+        assert_eq!(shown(&fixture, "theirs.parquet").len(), 3);
+    }
+}
+
+#[test]
+fn what_is_stored_otherwise_than_it_is_written_is_refused() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "c\n2024-01-01 00:00:00\n").write("n.csv", "c\n1.5\n");
+    for (source, column, stored) in [
+        ("in.csv", "optional int96 c;", "timestamp(ns) stored as INT96"),
+        ("n.csv", "optional binary c (DECIMAL(20,2));", "decimal(20,2) stored as BYTE_ARRAY"),
+        (
+            "n.csv",
+            "optional fixed_len_byte_array(20) c (DECIMAL(20,2));",
+            "decimal(20,2) stored as FIXED_LEN_BYTE_ARRAY",
+        ),
+    ] {
+        with_columns(&fixture, column);
+        for if_exists in ["append", "truncate"] {
+            let load = [source, "theirs.parquet", "--if-exists", if_exists];
+            let run = fixture.leaves_all(|| fixture.load(&load).exits(1));
+            run.says(&["column c of theirs.parquet is of type", stored, "--if-exists replace"]);
+            let plan = [&["plan"], &load[..]].concat();
+            fixture.inrush(&plan).exits(1).says(&[stored]);
+        }
+        fixture.load(&[source, "theirs.parquet", "--if-exists", "replace"]).exits(0);
+    }
 }
 
 #[test]

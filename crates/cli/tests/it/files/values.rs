@@ -22,11 +22,38 @@ fn csv_is_written_as_it_is_read() {
     fixture.write("in.csv", NASTY);
     let first = loaded(&fixture, &["in.csv", "csv:out"]);
     // All that differs: what has quotes without need, and what has none with need.
-    let wanted = NASTY.replace("mid\"quote", "\"mid\"\"quote\"").replace("\"a\tb\"", "a\tb");
+    let wanted = NASTY.replace("mid\"quote", "\"mid\"\"quote\"").replace("a;b|c", "\"a;b|c\"");
     assert_eq!(first, wanted);
     fixture.write("again.csv", &first);
     let again = loaded(&fixture, &["again.csv", "csv:out", "--if-exists", "replace"]);
     assert_eq!(again, first);
+}
+
+/// Whoever reads has to find out what separates and quotes fields, and where the header begins.
+#[test]
+fn what_could_be_taken_for_another_dialect_is_read_as_it_was() {
+    let fixture = Fixture::new();
+    for rows in [
+        "{\"t\":\"'abc'\"}\n{\"t\":\"'d,f'\"}\n",
+        "{\"n\":1,\"t\":\"'abc'\"}\n{\"n\":2,\"t\":\"'def'\"}\n",
+        "{\"'n'\":1,\"t\":\"x\"}\n",
+        "{\"t\":\"x|y\"}\n{\"t\":\"z|w\"}\n",
+        "{\"a|b\":\"x|y\"}\n{\"a|b\":\"z|w\"}\n",
+        "{\"a\\tb\":\"x\\ty\",\"c\":\"z\"}\n{\"a\\tb\":\"z\\tw\",\"c\":\"z\"}\n",
+        "{\"a;b\":1,\"c\":\"1;2\"}\n{\"a;b\":2,\"c\":\"3;4\"}\n",
+        "{\"sep=;\":1,\"b\":2}\n",
+        "{\"\u{feff}id\":1,\"b\":2}\n",
+    ] {
+        fixture.write("in.jsonl", rows);
+        for target in ["csv:out", "jsonl:again"] {
+            let source = if target == "csv:out" { "in.jsonl" } else { "out" };
+            fixture.load(&[source, target, "--if-exists", "replace"]).exits(0);
+        }
+        assert_eq!(String::from_utf8(fixture.read("again")).unwrap(), rows);
+        // Records of text are copied as they are only where that is the same.
+        fixture.load(&["out", "csv:copy", "--if-exists", "replace"]).exits(0);
+        assert_eq!(fixture.read("copy"), fixture.read("out"), "{rows}");
+    }
 }
 
 #[test]
@@ -52,7 +79,7 @@ fn other_dialects_become_rfc_4180() {
     let fixture = Fixture::new();
     fixture.write("in.txt", "a;b\r\n'x;y';1\r\nNA;''\r\np,q;\"\r\n");
     let args = ["in.txt", "csv:out", "--delimiter", ";", "--quote", "'", "--null", "NA"];
-    assert_eq!(loaded(&fixture, &args), "a,b\nx;y,1\n,\"\"\n\"p,q\",\"\"\"\"\n");
+    assert_eq!(loaded(&fixture, &args), "a,b\n\"x;y\",1\n,\"\"\n\"p,q\",\"\"\"\"\n");
     // UTF-16, tabs, a header that has to be made up.
     let fixture = Fixture::new();
     let wide: Vec<u8> =

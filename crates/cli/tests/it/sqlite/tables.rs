@@ -150,3 +150,17 @@ fn intervals_are_texts_although_int_is_in_the_word() {
     fixture.load(&["t.csv", "t.db"]).exits(0);
     assert_eq!(fixture.typed_table("t.db", "t"), rows![["text", "1 day"]]);
 }
+
+/// A file without a page has no size of one yet.
+#[test]
+fn an_empty_file_takes_any_page_size() {
+    for strategy in STRATEGIES {
+        let fixture = Fixture::new();
+        fixture.write("t.csv", "id\n1\n").write("t.db", "");
+        let load = ["t.csv", "t.db", "--strategy", strategy, "--set", "page_size=8192"];
+        fixture.load(&load).exits(0);
+        assert_eq!(fixture.number("t.db", "PRAGMA page_size"), 8192, "{strategy}");
+        assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 1);
+        fixture.assert_sound("t.db");
+    }
+}

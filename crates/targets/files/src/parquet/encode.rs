@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::Decimal128Type;
+use arrow_array::{Array as _, ArrayRef, FixedSizeBinaryArray, RecordBatch};
+use arrow_buffer::Buffer;
+use arrow_schema::{Field, SchemaRef};
 use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::errors::Result;
 use parquet::file::metadata::RowGroupMetaDataPtr;
@@ -60,11 +63,20 @@ impl Group {
         Ok(Self { writers: factory.create_column_writers(0)?, properties, rows: 0 })
     }
 
-    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+    fn write(&mut self, layout: &ParquetLayout, batch: &RecordBatch) -> Result<()> {
         let fields = batch.schema_ref().fields();
         let mut writers = self.writers.iter_mut();
-        for (field, array) in fields.iter().zip(batch.columns()) {
-            for leaf in compute_leaves(field, array)? {
+        for ((field, array), bytes) in fields.iter().zip(batch.columns()).zip(&layout.decimal_bytes)
+        {
+            let leaves = match bytes {
+                Some(bytes) => {
+                    let array = fixed(array, *bytes);
+                    let ty = array.data_type().clone();
+                    compute_leaves(&Field::new(field.name(), ty, field.is_nullable()), &array)?
+                }
+                None => compute_leaves(field, array)?,
+            };
+            for leaf in leaves {
                 if let Some(writer) = writers.next() {
                     writer.write(&leaf)?;
                 }
@@ -87,6 +99,18 @@ impl Group {
         output.into_inner()?;
         Ok(RowGroup { start, metadata })
     }
+}
+
+/// Decimals in so many bytes each, the highest first. The crate's writer goes by their precision, and a file of another program may have
+/// more of them.
+fn fixed(decimals: &ArrayRef, bytes: usize) -> ArrayRef {
+    let decimals = decimals.as_primitive::<Decimal128Type>();
+    let mut values = Vec::with_capacity(decimals.len() * bytes);
+    for digits in decimals.values() {
+        values.extend_from_slice(&digits.to_be_bytes()[size_of::<i128>() - bytes..]);
+    }
+    let nulls = decimals.nulls().cloned();
+    Arc::new(FixedSizeBinaryArray::new(bytes as i32, Buffer::from_vec(values), nulls))
 }
 
 /// Rows as Parquet has them: columns, each encoded and compressed.
@@ -114,7 +138,7 @@ impl ParquetEncoder {
                 Some(group) => group,
                 none => none.insert(Group::begin(&self.layout, self.arrow.schema(), &batch)?),
             };
-            group.write(&batch)?;
+            group.write(&self.layout, &batch)?;
             if group.rows >= self.layout.rows_max {
                 return self.end_group(wire);
             }

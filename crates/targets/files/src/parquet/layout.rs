@@ -21,6 +21,8 @@ use inrush_core::{Column, Job, Type};
 #[derive(Clone, Debug)]
 pub(crate) struct ParquetLayout {
     pub(super) columns: Vec<ArrowColumn>,
+    /// For each column of decimals in so many bytes each, how many these are.
+    pub(super) decimal_bytes: Vec<Option<usize>>,
     pub(super) schema: SchemaDescPtr,
     compression: Compression,
     /// What the file that rows are added to says of itself.
@@ -54,7 +56,9 @@ impl ParquetLayout {
         };
         let knobs = &job.choice.knobs;
         let rows_max = usize::try_from(knobs.count(&ROW_GROUP_ROWS)).unwrap_or(usize::MAX);
-        Ok(Self { columns, schema, compression: compression(knobs), about, rows_max })
+        let decimal_bytes = schema.root_schema().get_fields().iter().map(decimal_bytes).collect();
+        let compression = compression(knobs);
+        Ok(Self { columns, decimal_bytes, schema, compression, about, rows_max })
     }
 
     pub(super) fn properties(&self) -> WriterPropertiesBuilder {
@@ -66,6 +70,50 @@ impl ParquetLayout {
             .set_offset_index_disabled(true)
             .set_key_value_metadata(self.about.clone())
     }
+}
+
+/// How many bytes each decimal of a column has, where that is a matter of the column and not of its precision alone.
+fn decimal_bytes(field: &Arc<ParquetType>) -> Option<usize> {
+    match &**field {
+        ParquetType::PrimitiveType {
+            physical_type: PhysicalType::FIXED_LEN_BYTE_ARRAY,
+            type_length,
+            ..
+        } => usize::try_from(*type_length).ok(),
+        _ => None,
+    }
+}
+
+/// Whether rows can be written into the column of a file: its values are of a type that encoders make, and stored as that is written. The
+/// type alone says nothing of the latter, for Parquet stores decimals in four ways and moments in two.
+pub(super) fn is_written(column: &ArrowColumn, stored: &ParquetType) -> bool {
+    let ParquetType::PrimitiveType { physical_type, type_length, .. } = stored else {
+        return false;
+    };
+    match physical_type {
+        PhysicalType::BOOLEAN
+        | PhysicalType::INT32
+        | PhysicalType::INT64
+        | PhysicalType::FLOAT
+        | PhysicalType::DOUBLE => ArrowColumn::takes(&column.ty),
+        PhysicalType::BYTE_ARRAY => matches!(column.ty, DataType::Utf8 | DataType::Binary),
+        PhysicalType::FIXED_LEN_BYTE_ARRAY => match column.ty {
+            DataType::Decimal128(precision, _) => {
+                ArrowColumn::takes(&column.ty)
+                    && (bytes_of(precision)..=size_of::<i128>())
+                        .contains(&usize::try_from(*type_length).unwrap_or(0))
+            }
+            _ => false,
+        },
+        PhysicalType::INT96 => false,
+    }
+}
+
+/// Bytes that every decimal of so many digits fits into, with its sign.
+fn bytes_of(precision: u8) -> usize {
+    (1..size_of::<i128>())
+        .find(|bytes| 10_i128.pow(precision.into()) <= 1_i128 << (8 * bytes - 1))
+        .unwrap_or(size_of::<i128>())
 }
 
 fn compression(knobs: &Knobs) -> Compression {
@@ -119,7 +167,9 @@ pub(super) fn declared(ty: &DataType, content: Type) -> String {
         DataType::Float32 => "float".to_owned(),
         DataType::Float64 => "double".to_owned(),
         DataType::Date32 => "date".to_owned(),
-        DataType::Decimal128(precision, scale) => format!("decimal({precision},{scale})"),
+        DataType::Decimal128(precision, scale) | DataType::Decimal256(precision, scale) => {
+            format!("decimal({precision},{scale})")
+        }
         DataType::Timestamp(unit, zone) => {
             let unit = match unit {
                 TimeUnit::Second => "s",
@@ -130,5 +180,61 @@ pub(super) fn declared(ty: &DataType, content: Type) -> String {
             format!("timestamp({unit}{})", if zone.is_some() { ", UTC" } else { "" })
         }
         other => other.to_string().to_lowercase(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inrush_core::Basis;
+    use parquet::schema::parser::parse_message_type;
+
+    /// Of each decimal that a new file can have, the way in which it is stored is one that is written.
+    #[test]
+    fn what_is_made_can_be_added_to() {
+        for precision in 1..=38 {
+            let column = Column {
+                name: "d".to_owned(),
+                ty: Type::Decimal { precision, scale: 0 },
+                declared: None,
+                basis: Basis::Declared,
+                required: false,
+            };
+            let column = ArrowColumn::of(0, &column);
+            let schema = new_schema(std::slice::from_ref(&column)).unwrap();
+            let field = &schema.root_schema().get_fields()[0];
+            assert!(is_written(&column, field), "{precision}");
+            assert!(decimal_bytes(field).is_none_or(|bytes| bytes == bytes_of(precision as u8)));
+        }
+    }
+
+    #[test]
+    fn how_a_column_is_stored_decides_whether_it_is_written() {
+        for (field, is_it) in [
+            ("optional fixed_len_byte_array(16) d (DECIMAL(20,2));", true),
+            ("optional fixed_len_byte_array(9) d (DECIMAL(20,2));", true),
+            ("optional fixed_len_byte_array(5) d (DECIMAL(5,2));", true),
+            ("optional fixed_len_byte_array(17) d (DECIMAL(20,2));", false),
+            ("optional int32 d (DECIMAL(5,2));", true),
+            ("optional int64 d (DECIMAL(5,2));", true),
+            ("optional binary d (DECIMAL(20,2));", false),
+            ("optional int96 d;", false),
+            ("optional fixed_len_byte_array(16) d;", false),
+            ("optional fixed_len_byte_array(16) d (UUID);", false),
+            ("optional binary d;", true),
+            ("optional binary d (STRING);", true),
+            ("optional int64 d (TIMESTAMP(MILLIS,true));", true),
+            ("optional int64 d (TIME(MICROS,true));", true),
+            ("optional int32 d (TIME(MILLIS,true));", false),
+            ("required int32 d (DATE);", true),
+            ("repeated int32 d;", false),
+            ("optional group d { optional int32 x; }", false),
+        ] {
+            let schema = parse_message_type(&format!("message m {{ {field} }}")).unwrap();
+            let schema = SchemaDescriptor::new(Arc::new(schema));
+            let columns = columns_of(&schema).unwrap();
+            let stored = &schema.root_schema().get_fields()[0];
+            assert_eq!(is_written(&columns[0], stored), is_it, "{field}");
+        }
     }
 }

@@ -19,10 +19,10 @@ use parquet::arrow::arrow_reader::{
 use parquet::arrow::{ProjectionMask, parquet_to_arrow_schema};
 use parquet::basic::{ConvertedType, LogicalType};
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
-use parquet::schema::types::SchemaDescriptor;
+use parquet::schema::types::{SchemaDescriptor, TypePtr};
 
 use crate::layout::Layout;
-use crate::parquet::layout::declared;
+use crate::parquet::layout::{declared, is_written};
 use crate::parquet::{BATCH_ROWS, read_error};
 use crate::place::Place;
 use crate::read::Contents;
@@ -71,11 +71,17 @@ pub(crate) fn facts(place: &Place, file: &File) -> Result<TableFacts> {
     let metadata = metadata(place, file)?;
     let file = metadata.file_metadata();
     let columns = columns_of(file.schema_descr()).map_err(|error| read_error(place, error))?;
-    if let Some(column) = columns.iter().find(|column| !ArrowColumn::takes(&column.ty)) {
+    let stored = file.schema_descr().root_schema().get_fields();
+    let not_written = |(column, stored): &(&ArrowColumn, &TypePtr)| !is_written(column, stored);
+    if let Some((column, stored)) = columns.iter().zip(stored).find(not_written) {
         let declared = declared(&column.ty, column.content);
         let (name, shown) = (&column.name, place.path.display());
+        let how = match stored.is_primitive() {
+            true => format!(" stored as {}", stored.get_physical_type()),
+            false => String::new(),
+        };
         return Err(Error::target(format!(
-            "column {name} of {shown} is of type {declared}, which inrush does not write"
+            "column {name} of {shown} is of type {declared}{how}, which inrush does not write"
         ))
         .advise("--if-exists replace puts a new file in its place")
         .advise("name another file"));
@@ -114,7 +120,7 @@ fn plan_column(column: &ArrowColumn) -> Column {
     }
 }
 
-/// Hands out the rows of a file, of one column where that is all that is wanted.
+/// Hands out the rows of a file from a row group on, of one column where that is all that is wanted.
 struct Batches<'a> {
     reader: ParquetRecordBatchReader,
     place: &'a Place,
@@ -126,6 +132,7 @@ impl<'a> Batches<'a> {
         place: &'a Place,
         path: &Path,
         column: Option<usize>,
+        first_group: usize,
         stop: &'a AtomicBool,
     ) -> Result<Self> {
         let file = File::open(path).map_err(|error| place.read_error(&error))?;
@@ -133,6 +140,8 @@ impl<'a> Batches<'a> {
         let mut builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
             .map_err(|error| read_error(place, error))?
             .with_batch_size(BATCH_ROWS);
+        let groups = builder.metadata().num_row_groups();
+        builder = builder.with_row_groups((first_group..groups).collect());
         if let Some(column) = column {
             let mask = ProjectionMask::roots(builder.parquet_schema(), [column]);
             builder = builder.with_projection(mask);
@@ -172,7 +181,7 @@ pub(crate) fn contents(
     let from: Vec<Option<usize>> = layout.columns.iter().map(|column| column.from).collect();
     let mut sums = Checksum::new(columns);
     let mut found = 0;
-    Batches::of(place, path, None, stop)?.each(|batch| {
+    Batches::of(place, path, None, 0, stop)?.each(|batch| {
         found += batch.num_rows() as u64;
         add_batch(&mut sums, batch, &from);
         Ok(())
@@ -180,9 +189,22 @@ pub(crate) fn contents(
     Ok(Contents { rows: found, sums: Some(sums) })
 }
 
+/// Reads the rows of the file at `path`, which will be `place`, from a row group on: what was written can be read again.
+///
+/// # Errors
+/// When it can't, or the user wants to stop.
+pub(crate) fn decode(
+    place: &Place,
+    path: &Path,
+    first_group: usize,
+    stop: &AtomicBool,
+) -> Result<()> {
+    Batches::of(place, path, None, first_group, stop)?.each(|_| Ok(()))
+}
+
 /// All rows, values as text.
 pub(crate) fn rows(place: &Place, stop: &AtomicBool, row: &mut dyn FnMut(&Row<'_>)) -> Result<()> {
-    Batches::of(place, &place.path, None, stop)?.each(|batch| {
+    Batches::of(place, &place.path, None, 0, stop)?.each(|batch| {
         let failed = |error| Error::target(format!("the rows can't be shown: {error}"));
         let names = batch.schema_ref().fields().iter().map(|field| field.name());
         let columns: Vec<ArrayRef> = batch
@@ -247,7 +269,7 @@ pub(crate) fn sum(place: &Place, stop: &AtomicBool, column: &str) -> Result<Opti
     let at = fields.iter().position(|field| field.name() == column);
     let at = at.ok_or_else(|| Error::target(format!("there is no column {column}")))?;
     let mut sum: Option<i128> = None;
-    Batches::of(place, &place.path, Some(at), stop)?.each(|batch| {
+    Batches::of(place, &place.path, Some(at), 0, stop)?.each(|batch| {
         let array = batch.column(0);
         if !array.data_type().is_integer() {
             return Err(Error::target(format!("column {column} is no column of integers")));
@@ -273,6 +295,7 @@ mod tests {
     use super::*;
     use arrow_array::types::{Decimal128Type, Int32Type, UInt64Type};
     use arrow_array::{PrimitiveArray, new_null_array};
+    use parquet::arrow::ArrowWriter;
     use proptest::prelude::*;
     use proptest::strategy::Union;
 
@@ -323,6 +346,31 @@ mod tests {
                 prop_assert_eq!(total(&array), sum);
             }
         }
+    }
+
+    #[test]
+    fn rows_that_can_not_be_decoded_are_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.parquet");
+        let numbers: ArrayRef = Arc::new(PrimitiveArray::<Int64Type>::from_iter_values(0..100));
+        let batch = RecordBatch::try_from_iter([("n", numbers)]).unwrap();
+        let file = File::create(&path).unwrap();
+        let mut writer = ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+        for _ in 0..2 {
+            writer.write(&batch).unwrap();
+            writer.flush().unwrap();
+        }
+        writer.close().unwrap();
+        let place = Place { format: crate::place::Format::Parquet, path: path.clone() };
+        let stop = AtomicBool::new(false);
+        let found = metadata(&place, &File::open(&path).unwrap()).unwrap();
+        let (at, bytes) = found.row_group(0).column(0).byte_range();
+        let mut whole = std::fs::read(&path).unwrap();
+        whole[at as usize..][..bytes as usize].fill(0xff);
+        assert!(decode(&place, &path, 0, &stop).is_ok());
+        std::fs::write(&path, whole).unwrap();
+        assert!(decode(&place, &path, 0, &stop).is_err());
+        assert!(decode(&place, &path, 1, &stop).is_ok());
     }
 
     #[test]
