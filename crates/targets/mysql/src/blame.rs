@@ -36,8 +36,7 @@ impl Connection for Session<'_> {
         if counts && done.warnings == 0 {
             return Ok(None);
         }
-        let warnings = self.warnings()?;
-        Ok(match warnings.first() {
+        Ok(match self.warning(done.warnings)? {
             Some(warning) => {
                 let code = fault_code(warning.code, "").unwrap_or(Code::Constraint);
                 Some(blame(code, &warning.message))

@@ -90,6 +90,13 @@ pub(super) fn add_columns(name: &str, job: &Job) -> Option<String> {
     (!adds.is_empty()).then(|| format!("ALTER TABLE {} {}", quote(name), adds.join(", ")))
 }
 
+/// A query for a row that has a value in one of them, if there is any.
+pub(super) fn added_values(job: &Job) -> String {
+    let has = |column: &Column| format!("{} IS NOT NULL", quote(&column.name));
+    let any: Vec<String> = job.added_columns().map(has).collect();
+    format!("SELECT 1 FROM {} WHERE {} LIMIT 1", quote(&job.table), any.join(" OR "))
+}
+
 /// ALTER TABLE that takes them out again.
 pub(super) fn drop_columns(job: &Job) -> String {
     let drop = |column: &Column| format!("DROP COLUMN {}", quote(&column.name));

@@ -39,6 +39,12 @@ pub(super) struct ServerFacts {
     pub(super) engines: Vec<String>,
     /// Whether a default of the existing table's columns asks a sequence for its number.
     pub(super) asks_sequences: bool,
+    /// The engine of the table behind an existing view, where that is known, in lower case.
+    pub(super) behind_view: Option<String>,
+    /// What the existing table's triggers follow, as far as the login sees them: INSERT, UPDATE, DELETE.
+    pub(super) triggers: Vec<String>,
+    /// Whether it may have some that the login does not see; looked for where the load would run those for rows that it skips.
+    pub(super) hides_triggers: bool,
     /// The existing table, read only for a load that writes its file.
     pub(super) existing: Option<Existing>,
 }
@@ -56,7 +62,7 @@ impl ServerFacts {
 }
 
 /// Server variables that bear on loads. One that a server doesn't know is left out.
-const VARIABLES: [&str; 26] = [
+const VARIABLES: [&str; 27] = [
     "binlog_transaction_dependency_tracking",
     "datadir",
     "default_table_encryption",
@@ -73,6 +79,7 @@ const VARIABLES: [&str; 26] = [
     "local_infile",
     "log_bin",
     "max_allowed_packet",
+    "max_error_count",
     "read_only",
     "rocksdb_flush_log_at_trx_commit",
     "secure_file_priv",
@@ -122,17 +129,20 @@ pub(super) fn gather(
             Error::usage(format!("--table {table_name}: {fault}")).advise("name another --table")
         );
     }
-    let [_, variables, engines, asking, table, ledger_entry] = session
+    let [_, variables, engines, asking, events, table, ledger_entry] = session
         .tables([
             &format!("SET {ALL_ROWS}"),
             &all_variables(),
             ENGINES,
             &sequence_defaults(table_name),
+            &triggers(table_name),
             &table_entry(table_name),
             &table_entry(ledger::TABLE),
         ])
         .map_err(|failure| session.explain(failure))?;
     let variables = by_name(variables);
+    let event = |row: Vec<Option<String>>| row.into_iter().nth(EVENT).flatten();
+    let events: Vec<String> = events.into_iter().filter_map(event).collect();
     let variable = |name: &str| variables.get(name).map_or("", String::as_str);
     let version = variable("version");
     let engine = engine(version, variable("version_comment"));
@@ -145,7 +155,7 @@ pub(super) fn gather(
             if request.on_conflict != OnConflict::Fail
                 && request.if_exists != IfExists::Replace =>
         {
-            refuse_conflicts(session, found, request)?;
+            refuse_conflicts(session, found, request, &events)?;
         }
         Some(_) => {}
         None => refuse_database(session, table_name, request)?,
@@ -156,6 +166,18 @@ pub(super) fn gather(
             && table.storage.as_deref() == Some("innodb")
     };
     let existing = table.as_ref().filter(is_kept).map(|table| Existing::read(session, &table.name));
+    let behind_view = match &table {
+        Some(found) if found.storage.is_none() => behind_view(session, &found.name),
+        _ => Ok(None),
+    };
+    let hides_triggers = match &table {
+        Some(found)
+            if request.on_conflict == OnConflict::Skip && !engine.starts_with("MariaDB") =>
+        {
+            rights::sees_triggers(session, &found.name).map(|sees| !sees)
+        }
+        _ => Ok(false),
+    };
     let server = ServerFacts {
         variables,
         is_local,
@@ -164,6 +186,9 @@ pub(super) fn gather(
         engines: engines.into_iter().flatten().flatten().collect(),
         // MySQL has none.
         asks_sequences: session.has_bulk() && !asking.is_empty(),
+        behind_view: behind_view.map_err(|failure| session.explain(failure))?,
+        triggers: events,
+        hides_triggers: hides_triggers.map_err(|failure| session.explain(failure))?,
         existing: existing.transpose().map_err(|failure| session.explain(failure))?,
     };
     let ledger = ledger::known(request, table.as_ref(), |entries| match ledger_entry.is_empty() {
@@ -207,6 +232,7 @@ pub(super) fn gather(
         exists: true,
         table,
         lost_with,
+        held_by: Vec::new(),
         columns_max: COLUMNS_MAX,
         name_fault: Some(name_fault),
         decimals_are_texts: false,
@@ -238,8 +264,9 @@ fn ledger(
     table: &str,
     entries: Entries,
 ) -> Result<Result<Vec<Entry>>, Failure> {
-    let rows = session.table(&ddl::ledger(table).read(entries))?;
-    Ok(rows.into_iter().flatten().flatten().map(|text| Entry::parse(&text)).collect())
+    let ledger = ddl::ledger(table);
+    let rows = session.table(&ledger.read(entries))?;
+    Ok(rows.into_iter().flatten().flatten().map(|text| ledger.parse(&text)).collect())
 }
 
 /// Name and version, from the variables `version` and `version_comment`.
@@ -292,6 +319,9 @@ fn table_entry(table: &str) -> String {
     )
 }
 
+/// Where [`triggers`] says what each of them follows.
+const EVENT: usize = 2;
+
 /// A query for the triggers of a table.
 pub(super) fn triggers(table: &str) -> String {
     format!(
@@ -331,8 +361,16 @@ fn refuse_conflicts(
     session: &mut Session<'_>,
     found: &TableFacts,
     request: &Request,
+    triggers: &[String],
 ) -> Result<()> {
     let TableFacts { name, primary_key, unique_keys, .. } = found;
+    if request.on_conflict == OnConflict::Skip && triggers.iter().any(|event| event == "UPDATE") {
+        return Err(Error::target(format!(
+            "table {name} has UPDATE triggers, and the server's way to skip a row, an update that changes nothing, would run them"
+        ))
+        .advise("load into a table of its own, and add what is new by INSERT ... SELECT ... WHERE NOT EXISTS")
+        .advise("--on-conflict fail makes a bad row of a duplicate key"));
+    }
     if unique_keys.len() + usize::from(!primary_key.is_empty()) > 1 {
         return Err(Error::target(format!(
             "table {name} has several unique keys, and the server's own --on-conflict {} would look at all of them",
@@ -382,6 +420,53 @@ fn refuse_database(session: &mut Session<'_>, table: &str, request: &Request) ->
             session.database()
         ))
         .advise(format!("name the database in the URL, behind the host: /{database}, and the table with --table {name}"))),
+    }
+}
+
+/// The engine of the table behind a view, or behind a view that it reads, where it is that table's alone and the login sees them all.
+fn behind_view(session: &mut Session<'_>, view: &str) -> Result<Option<String>, Failure> {
+    /// Views behind each other.
+    const VIEWS_MAX: usize = 8;
+    let mut read = ("DATABASE()".to_owned(), literal(view));
+    for _ in 0..VIEWS_MAX {
+        let named = format!("TABLE_SCHEMA = {} AND TABLE_NAME = {}", read.0, read.1);
+        let definition = session.value(&format!(
+            "SELECT VIEW_DEFINITION FROM information_schema.VIEWS WHERE {named}"
+        ))?;
+        let Some((schema, table)) = definition.as_deref().and_then(only_table) else { break };
+        read = (literal(&schema), literal(&table));
+        let named = format!("TABLE_SCHEMA = {} AND TABLE_NAME = {}", read.0, read.1);
+        let engine = session
+            .value(&format!("SELECT LOWER(ENGINE) FROM information_schema.TABLES WHERE {named}"))?;
+        if engine.is_some() {
+            return Ok(engine);
+        }
+    }
+    Ok(None)
+}
+
+/// The one table that a view reads, as its definition names each: with its database, whatever the login may see of it.
+fn only_table(definition: &str) -> Option<(String, String)> {
+    let is_one = definition.matches("select ").count() == 1 && !definition.contains("join ");
+    let from = definition.split_once(" from ").filter(|_| is_one)?.1;
+    let (schema, rest) = quoted(from)?;
+    let (table, _) = quoted(rest.strip_prefix('.')?)?;
+    Some((schema, table))
+}
+
+/// A name in backticks at the beginning of a text, and what follows it.
+fn quoted(text: &str) -> Option<(String, &str)> {
+    let (mut name, mut rest) = (String::new(), text.strip_prefix('`')?);
+    loop {
+        let (part, behind) = rest.split_once('`')?;
+        name.push_str(part);
+        match behind.strip_prefix('`') {
+            Some(behind) => {
+                name.push('`');
+                rest = behind;
+            }
+            None => return Some((name, behind)),
+        }
     }
 }
 

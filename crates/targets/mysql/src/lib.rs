@@ -215,6 +215,10 @@ impl Target for Mysql {
         None
     }
 
+    fn cautions(&self, job: &Job) -> Vec<String> {
+        load::cautions(job)
+    }
+
     fn spell(&self, column: &Column, job: &Job) -> String {
         ddl::declared(job, column)
     }

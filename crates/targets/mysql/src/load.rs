@@ -106,11 +106,23 @@ pub(super) fn engine_of(job: &Job) -> &str {
     engine(&job.request, &job.facts, &job.choice.knobs)
 }
 
-/// The engine that keeps the table in the end.
+/// What [`engine`] says of a view, where it can't be told what keeps its rows.
+const UNKNOWN: &str = "unknown";
+
+/// The engine that keeps the table in the end; of a view, the one that keeps the table behind it.
 pub(super) fn engine<'f>(request: &Request, facts: &'f Facts, knobs: &'f Knobs) -> &'f str {
-    match facts.kept_table(request).and_then(|table| table.storage.as_deref()) {
-        Some(storage) => storage,
+    let behind_view = || ServerFacts::of(&facts.target).behind_view.as_deref();
+    match facts.kept_table(request) {
+        Some(table) => table.storage.as_deref().or_else(behind_view).unwrap_or(UNKNOWN),
         None => knobs.get(&ENGINE).unwrap_or("innodb"),
+    }
+}
+
+/// A table that the engine keeps, in words.
+fn kept_by(engine: &str) -> String {
+    match engine {
+        UNKNOWN => "a view of which it can't be told what keeps its rows".to_owned(),
+        engine => format!("a table of the engine {engine}"),
     }
 }
 
@@ -121,7 +133,7 @@ pub(super) fn has_transactions(engine: &str) -> bool {
 
 /// What a crash of server or machine leaves of what was committed.
 fn durability(engine: &str, facts: &Facts) -> (Durability, Option<Weakness>) {
-    let thing = || Some(Weakness::thing(format!("a table of the engine {engine}")));
+    let thing = || Some(Weakness::thing(kept_by(engine)));
     let name = match engine {
         "innodb" => "innodb_flush_log_at_trx_commit",
         "rocksdb" => "rocksdb_flush_log_at_trx_commit",
@@ -270,7 +282,11 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
             Some(reason) => format!("one connection and one transaction: {reason}"),
             None => "one connection and one transaction: the table is in use".to_owned(),
         },
-        (false, _) => "one connection, straight into the table".to_owned(),
+        (false, _) if transactions => "one connection, straight into the table".to_owned(),
+        (false, _) => format!(
+            "one connection, row by row: what a load that fails has sent stays, also rows behind the bad one ({})",
+            kept_by(&engine)
+        ),
     });
     if crowded && large && request.lanes.is_none() {
         notes.push(
@@ -314,7 +330,8 @@ fn crowds(engine: &str, keyed: bool, facts: &Facts) -> bool {
 fn no_steps(request: &Request, engine: &str, knobs: &Knobs) -> Option<String> {
     if engine != "innodb" {
         return Some(format!(
-            "a table of the engine {engine} has no transaction that takes rows and the ledger together: it takes InnoDB"
+            "{} has no transaction that takes rows and the ledger together: it takes InnoDB",
+            kept_by(engine)
         ));
     }
     let reason = match () {
@@ -364,6 +381,29 @@ fn advice(facts: &Facts, engine: &str, knobs: &Knobs) -> Vec<String> {
     notes
 }
 
+/// What a user should know of the table's triggers.
+pub(super) fn cautions(job: &Job) -> Vec<String> {
+    let Job { request, facts, .. } = job;
+    let Some(table) = facts.kept_table(request) else { return Vec::new() };
+    let server = ServerFacts::of(&facts.target);
+    let mut cautions = Vec::new();
+    if !server.triggers.is_empty() && has_transactions(engine_of(job)) {
+        cautions.push(format!(
+            "table {} has triggers: what they write into tables without transactions stays when the load fails, and is written again \
+             where a bad row has its neighbours sent again (--set rows_per_statement=1 sends each row once)",
+            table.name
+        ));
+    }
+    if server.hides_triggers {
+        cautions.push(format!(
+            "whether table {} has UPDATE triggers is not known, for MySQL shows them to a login with the TRIGGER right: \
+             they would run for each row that --on-conflict skip leaves as it is",
+            table.name
+        ));
+    }
+    cautions
+}
+
 pub(super) fn memory(request: &Request) -> Memory {
     // Connections, their buffers, and the program itself.
     let fixed_bytes = 16 << 20;
@@ -401,8 +441,19 @@ pub(super) struct MysqlLoad<'a> {
     widened: bool,
     /// Rows of the table, where they were counted before anybody asked.
     counted: Option<u64>,
-    /// The table that a load in steps has made and entered into the ledger, as long as no step is committed.
-    made: bool,
+    /// What a load in steps has committed before its first step.
+    ahead: Ahead,
+}
+
+/// What a load in steps that makes its table commits before its rows, for the server makes tables outside of transactions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ahead {
+    /// Nothing, or by now a step as well.
+    Nothing,
+    /// The ledger knows the load.
+    Entry,
+    /// So it does, and the load has made the table.
+    Table,
 }
 
 impl<'a> MysqlLoad<'a> {
@@ -430,14 +481,14 @@ impl<'a> MysqlLoad<'a> {
             changed: false,
             widened: false,
             counted: None,
-            made: false,
+            ahead: Ahead::Nothing,
             engine,
         };
-        let prepared = load.prepare();
-        if prepared.is_err() {
-            load.abort();
+        match load.prepare() {
+            Ok(()) => Ok(Box::new(load)),
+            // What the server does outside of transactions may stay.
+            Err(error) => Err(error.leaving(load.abort())),
         }
-        prepared.map(|()| Box::new(load) as Box<dyn Load + 'a>)
     }
 
     /// Makes the table ready.
@@ -514,7 +565,7 @@ impl<'a> MysqlLoad<'a> {
             self.run("START TRANSACTION")?;
         }
         self.expect_empty()?;
-        if self.made { Ok(()) } else { self.enter() }
+        if self.ahead == Ahead::Nothing { self.enter() } else { Ok(()) }
     }
 
     /// Whether the table is counted as the transaction sees it from its beginning on, where what others add meanwhile is not taken for
@@ -564,14 +615,7 @@ impl<'a> MysqlLoad<'a> {
 
     /// Looks whether they are the only ones, by a connection that sees what others have committed, and nothing of this load.
     fn expect_alone(&mut self) -> Result<()> {
-        // Of a view nobody says whether its rows are in a transaction.
-        let found = self.job.facts.target.table.as_ref();
-        let is_view = found.is_some_and(|table| table.storage.is_none());
-        if !self.must_be_empty()
-            || !self.counts_own()
-            || is_view
-            || self.rows_per_transaction() != 0
-        {
+        if !self.must_be_empty() || !self.counts_own() || self.rows_per_transaction() != 0 {
             return Ok(());
         }
         let Ok(mut beside) = self.session.beside() else { return Ok(()) };
@@ -604,8 +648,15 @@ impl<'a> MysqlLoad<'a> {
         }
         if job.choice.action.makes_table() {
             self.enter()?;
-            self.made = true;
-            self.run(&ddl::create_table(&job.table, job, &self.engine))?;
+            self.ahead = Ahead::Entry;
+            let made = self.session.execute(ddl::create_table(&job.table, job, &self.engine));
+            // Without an answer it can't be told whose table there is.
+            self.unsure = self.session.is_lost();
+            made.map_err(|failure| match failure.refusal() {
+                Some(refused) if refused.code == staging::IS_TAKEN => staging::taken(job),
+                _ => self.session.explain(failure),
+            })?;
+            self.ahead = Ahead::Table;
         }
         Ok(())
     }
@@ -632,30 +683,45 @@ impl<'a> MysqlLoad<'a> {
     }
 
     /// Takes back what [`MysqlLoad::make_in_place`] has made; whether that could be done.
-    fn unmake(&mut self) -> bool {
+    fn unmake(&mut self, ahead: Ahead) -> bool {
         let Some(steps) = &self.job.steps else { return true };
-        let table = quote(&self.job.table);
-        // A table that isn't there was never made; one that holds rows is another client's by now.
-        let rows = self.session.table(&format!("SELECT 1 FROM {table} LIMIT 1"));
-        match rows {
-            Ok(rows) if rows.is_empty() => {
-                if self.session.execute(format!("DROP TABLE {table}")).is_err() {
-                    return false;
-                }
-            }
-            Ok(_) => return false,
-            Err(_) if self.session.is_lost() => return false,
-            Err(_) => {}
+        let table = &self.job.table;
+        if ahead == Ahead::Table
+            && !self.take_back(&ddl::first_row(table), &format!("DROP TABLE {}", quote(table)))
+        {
+            return false;
         }
-        let forget = ddl::ledger(&self.job.table).forget(std::slice::from_ref(&steps.entry.id));
+        let forget = ddl::ledger(table).forget(std::slice::from_ref(&steps.entry.id));
         forget.is_none_or(|forget| self.session.execute(forget).is_ok())
     }
 
     /// Takes the added columns out of the existing table again; whether that could be done.
     fn narrow(&mut self) -> bool {
-        let is_there =
-            !self.session.is_lost() || self.place.is_local && self.session.reconnect().is_ok();
-        is_there && self.session.execute(ddl::drop_columns(self.job)).is_ok()
+        self.is_there()
+            && self.take_back(&ddl::added_values(self.job), &ddl::drop_columns(self.job))
+    }
+
+    /// Whether there is a connection, if it takes a second one.
+    fn is_there(&mut self) -> bool {
+        !self.session.is_lost() || self.place.is_local && self.session.reconnect().is_ok()
+    }
+
+    /// Runs a statement that takes back what the load has made of the table, unless `look` finds rows: those are another client's.
+    /// From the look on no other client writes into the table; what they have not committed yet is waited for before, for a while. Whether
+    /// it is taken back.
+    fn take_back(&mut self, look: &str, statement: &str) -> bool {
+        let looked = self.session.tables([
+            &staging::wait_soon(),
+            &format!("LOCK TABLES {} WRITE", quote(&self.job.table)),
+            look,
+        ]);
+        let taken = match looked {
+            Ok([_, _, rows]) => rows.is_empty() && self.session.execute(statement).is_ok(),
+            // Another client has dropped it.
+            Err(failure) => failure.refusal().is_some_and(|refused| refused.code == NO_TABLE),
+        };
+        let _ = self.session.execute(format!("UNLOCK TABLES; {}", staging::WAIT));
+        taken
     }
 
     fn run(&mut self, sql: &str) -> Result<()> {
@@ -717,6 +783,9 @@ fn asks_for_indexes(job: &Job) -> bool {
 /// How the server ends a statement that has waited too long for a lock: ER_LOCK_WAIT_TIMEOUT.
 const TIMED_OUT: u16 = 1205;
 
+/// How it refuses one for a table that does not exist: ER_NO_SUCH_TABLE.
+const NO_TABLE: u16 = 1146;
+
 /// Sets what the load relies on. Only this connection is concerned.
 pub(super) fn configure(session: &mut Session<'_>, job: &Job, own: Option<&str>) -> Result<()> {
     let found = ServerFacts::of(&job.facts.target).variable("sql_mode");
@@ -762,7 +831,20 @@ pub(super) fn configure(session: &mut Session<'_>, job: &Job, own: Option<&str>)
         .execute(format!("SET {}", settings.join(", ")))
         .map_err(|failure| session.explain(failure))?;
     spare_write_sets(session, job);
+    keep_warnings(session, job);
     Ok(())
+}
+
+/// Has the server keep a statement's warnings, as MySQL 8.0 does by default. It may refuse that to the user: then a warning that is counted
+/// and not kept makes its row a bad one
+/// (<https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_max_error_count>).
+fn keep_warnings(session: &mut Session<'_>, job: &Job) {
+    /// Beside what is wrong with a row there is a warning for each VALUES() of an update.
+    const ENOUGH: u64 = 1024;
+    let kept = ServerFacts::of(&job.facts.target).variable("max_error_count");
+    if kept.parse::<u64>().is_ok_and(|kept| kept < ENOUGH) {
+        let _ = session.execute(format!("SET SESSION max_error_count = {ENOUGH}"));
+    }
 }
 
 /// With a binary log MySQL 8.0 hashes every row's keys to tell which transactions depend on each other, also where it is set to
@@ -882,7 +964,7 @@ impl Load for MysqlLoad<'_> {
 
     fn step(&mut self) -> Result<()> {
         self.run("COMMIT")?;
-        self.made = false;
+        self.ahead = Ahead::Nothing;
         self.run("START TRANSACTION")
     }
 
@@ -940,7 +1022,9 @@ impl Load for MysqlLoad<'_> {
         match &self.staging {
             Some(staging) => {
                 if let Err(error) = staging.publish(&mut self.session, self.job) {
-                    self.unsure = self.session.is_lost();
+                    self.session.unwatch();
+                    // A hidden table that is gone may have the target's name, or another load has swept it away.
+                    self.unsure = !staging.is_there(&mut self.session);
                     return Err(error);
                 }
                 self.staging = None;
@@ -981,10 +1065,10 @@ impl Load for MysqlLoad<'_> {
         if std::mem::take(&mut self.widened) && !self.narrow() {
             return Aftermath::Committed { rows };
         }
-        if std::mem::take(&mut self.made) {
-            let is_there =
-                !self.session.is_lost() || self.place.is_local && self.session.reconnect().is_ok();
-            return match is_there && self.unmake() {
+        let ahead = std::mem::replace(&mut self.ahead, Ahead::Nothing);
+        if ahead != Ahead::Nothing {
+            let is_undone = self.is_there() && self.unmake(ahead);
+            return match is_undone || ahead == Ahead::Entry {
                 true => Aftermath::NothingChanged,
                 // No row, but a table; and the ledger knows of it.
                 false => Aftermath::Resumable { rows: 0 },

@@ -145,7 +145,7 @@ struct LoadDataWriter {
     /// The statement around the file's name.
     head: String,
     tail: String,
-    /// Statements that move the rows on from a table in between, where existing rows have a say.
+    /// Where existing rows have a say: statements that empty a table in between, and move its rows on.
     merge: Option<[String; 2]>,
 }
 
@@ -162,9 +162,11 @@ fn writer<'p, 's: 'p>(
     let merges = job.request.on_conflict != OnConflict::Fail;
     if merges {
         let columns = ddl::columns(job);
-        // Keys stay behind; types, character sets and NOT NULL come along. The steps of a load have one connection, and one such table.
+        // Keys stay behind; types, character sets and NOT NULL come along. A key of its own numbers the rows, for some servers make no
+        // table without one. The steps of a load have one connection, and one such table.
         let sql = format!(
-            "CREATE TEMPORARY TABLE IF NOT EXISTS {CHUNK} ENGINE=InnoDB SELECT {columns} FROM {} WHERE FALSE",
+            "CREATE TEMPORARY TABLE IF NOT EXISTS {CHUNK} ({} BIGINT AUTO_INCREMENT PRIMARY KEY) ENGINE=InnoDB SELECT {columns} FROM {} WHERE FALSE",
+            quote(&number_column(job)),
             quote(table)
         );
         session.execute(sql).map_err(|failure| {
@@ -203,8 +205,8 @@ fn writer<'p, 's: 'p>(
     let merge = merges.then(|| {
         let insert = Insert::into(table, job, "");
         [
-            format!("{}SELECT {} FROM {CHUNK}{}", insert.head, ddl::columns(job), insert.tail),
             format!("DELETE FROM {CHUNK}"),
+            format!("{}SELECT {} FROM {CHUNK}{}", insert.head, ddl::columns(job), insert.tail),
         ]
     });
     Ok(Box::new(LoadDataWriter {
@@ -219,6 +221,15 @@ fn writer<'p, 's: 'p>(
         ),
         merge,
     }))
+}
+
+/// A name that no column of the load has.
+fn number_column(job: &Job) -> String {
+    let mut name = "inrush_number".to_owned();
+    while job.choice.columns.iter().any(|column| column.name.eq_ignore_ascii_case(&name)) {
+        name.push('_');
+    }
+    name
 }
 
 /// The character set that the server takes the fields for. As `binary` it need not look at each character, and stores the same
@@ -299,25 +310,24 @@ impl<'s> Write<Session<'s>> for LoadDataWriter {
         batch: &Batch<'_>,
         guarded: bool,
     ) -> Result<Done, Failure> {
-        let loaded = self.load(session, batch, guarded)?;
-        let Some([merge, empty]) = &self.merge else { return Ok(loaded) };
-        let rows = (batch.to - batch.from) as u64;
-        if loaded.warnings > 0 || loaded.affected != rows {
-            let warning = session.warnings()?.into_iter().next();
+        // Of the batch before. Behind the rows are moved on nothing follows: the server tells of the last statement what it warns of.
+        if let Some([empty, _]) = &self.merge {
             session.execute(empty)?;
-            // SQLSTATE class 22 is for values that aren't what they should be.
-            let (code, message) = match warning {
+        }
+        let loaded = self.load(session, batch, guarded)?;
+        let Some([_, merge]) = &self.merge else { return Ok(loaded) };
+        let is_whole = loaded.affected == (batch.to - batch.from) as u64;
+        if loaded.warnings > 0 || !is_whole {
+            let (code, message) = match session.warning(loaded.warnings)? {
                 Some(warning) => (warning.code, warning.message),
+                None if is_whole => return session.execute(merge),
                 None => (0, "the server left the row out".to_owned()),
             };
+            // SQLSTATE class 22 is for values that aren't what they should be.
             let state = "22000".to_owned();
             return Err(Failure::Server(Box::new(Refusal { code, state, message })));
         }
-        let merged = session.execute(merge);
-        // The rows in between are part of the transaction: they go with it, or here.
-        let emptied = session.execute(empty);
-        let merged = merged?;
-        emptied.map(|_| merged)
+        session.execute(merge)
     }
 
     /// Where INSERT fails it may only warn.

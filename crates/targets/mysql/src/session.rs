@@ -201,20 +201,27 @@ impl<'a> Session<'a> {
         Ok(first.and_then(|row| row.into_iter().next()).flatten())
     }
 
-    /// What the last statement is warned of, notes left out that say nothing of a row.
-    pub(super) fn warnings(&mut self) -> Result<Vec<Warning>, Failure> {
+    /// The first thing that the last statement is warned of, notes left out that say nothing of a row. One of its `count` warnings that
+    /// the server does not show may say something of one.
+    pub(super) fn warning(&mut self, count: u16) -> Result<Option<Warning>, Failure> {
         /// Deprecated syntax (VALUES() in an update), a statement that replication calls unsafe, INSERT DELAYED taken for INSERT.
         const OF_THE_STATEMENT: [u16; 4] = [1287, 1592, 3005, 1681];
         let rows = self.table("SHOW WARNINGS")?;
-        Ok(rows
+        let hides_some = rows.len() < usize::from(count);
+        let first = rows
             .into_iter()
             .filter_map(|row| {
                 let mut row = row.into_iter().skip(1);
                 let code = row.next()??.parse().ok()?;
                 Some(Warning { code, message: row.next()?? })
             })
-            .filter(|warning| !OF_THE_STATEMENT.contains(&warning.code))
-            .collect())
+            .find(|warning| !OF_THE_STATEMENT.contains(&warning.code));
+        let hidden = || {
+            let message =
+                "the server warns of the row, and does not show of what (max_error_count)";
+            hides_some.then(|| Warning { code: 0, message: message.to_owned() })
+        };
+        Ok(first.or_else(hidden))
     }
 
     /// What the user reads of a failure that no row is to blame for.
@@ -250,6 +257,13 @@ impl<'a> Session<'a> {
                 .advise("engines other than InnoDB have room for more: --set engine=myisam --durability process, or engine=aria on MariaDB")
                 .advise("numbers and dates take less room in the row than text does: --type NAME=TYPE"),
             1153 => error.advise("a row is longer than max_allowed_packet: raise that on the server"),
+            1173 | 3750 => error.advise(
+                "--primary-key COLUMN: the server makes no table without one (sql_require_primary_key, innodb_force_primary_key)",
+            ),
+            1969 => error
+                .advise("the server's or the user's max_statement_time is too short for a load: SET GLOBAL max_statement_time = 0 lifts it, ALTER USER ... WITH MAX_STATEMENT_TIME 0 for this user alone"),
+            3024 => error
+                .advise("the server's max_execution_time is too short for a look at the whole table: SET GLOBAL max_execution_time = 0 lifts it"),
             _ => error,
         }
     }

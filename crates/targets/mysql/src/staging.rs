@@ -219,7 +219,7 @@ impl Staging {
         }
         let (staging, target) = (quote(&self.name), quote(&job.table));
         let appends = job.choice.action == Action::Append;
-        let old = quote(&format!("{}{}", self.name, if appends { EMPTY } else { OLD }));
+        let old = quote(&self.replaced(job));
         let renamed = match &self.place {
             Some(place) => {
                 let guard = guard(session, job)?;
@@ -239,17 +239,10 @@ impl Staging {
         };
         // Others may use the table for as long as they like, and the user may not want to wait for them.
         if let Err(failure) = renamed
-            && !self.was_published(session, &failure)
+            && !self.was_published(session, job, &failure)
         {
             let is_taken = failure.refusal().is_some_and(|refused| refused.code == IS_TAKEN);
-            return Err(match is_taken {
-                true => Error::target(format!(
-                    "another client has made table {} during the load",
-                    job.table
-                ))
-                .advise("run the load again: --if-exists append adds to it"),
-                false => session.explain(failure),
-            });
+            return Err(if is_taken { taken(job) } else { session.explain(failure) });
         }
         session.unwatch();
         if self.place.is_none() {
@@ -286,11 +279,25 @@ impl Staging {
         Err(stays(session.explain(refused), &job.table))
     }
 
-    /// After a connection that was lost in between, only the catalogue knows whether the rename has happened.
-    fn was_published(&self, session: &mut Session<'_>, failure: &Failure) -> bool {
+    /// The name of the table whose place this one has taken, until it is dropped.
+    fn replaced(&self, job: &Job) -> String {
+        let appends = job.choice.action == Action::Append;
+        format!("{}{}", self.name, if appends { EMPTY } else { OLD })
+    }
+
+    /// After a connection that was lost in between, only the catalogue knows whether the rename has happened. With the connection the
+    /// hidden table has lost its lock, and another load may have swept it away: that it is gone says nothing by itself.
+    fn was_published(&self, session: &mut Session<'_>, job: &Job, failure: &Failure) -> bool {
+        let witness = if self.place.is_some() { self.replaced(job) } else { job.table.clone() };
         matches!(failure, Failure::Lost(_))
             && session.reconnect().is_ok()
-            && exists(session, &self.name).is_ok_and(|exists| !exists)
+            && !self.is_there(session)
+            && exists(session, &witness).unwrap_or_default()
+    }
+
+    /// Whether the table is there, under its own name.
+    pub(super) fn is_there(&self, session: &mut Session<'_>) -> bool {
+        exists(session, &self.name).unwrap_or_default()
     }
 
     /// Drops the table, if it can be done.
@@ -361,7 +368,13 @@ fn drop_old(old: &str) -> String {
 const IS_PARENT: [u16; 3] = [1217, 1451, 3730];
 
 /// How the server refuses a name that a table has: ER_TABLE_EXISTS_ERROR.
-const IS_TAKEN: u16 = 1050;
+pub(super) const IS_TAKEN: u16 = 1050;
+
+/// What the user reads of it.
+pub(super) fn taken(job: &Job) -> Error {
+    Error::target(format!("another client has made table {} during the load", job.table))
+        .advise("run the load again: --if-exists append adds to it")
+}
 
 /// Whatever the server's default is.
 const CHECKED: &str = "SET SESSION foreign_key_checks = 1; ";
@@ -409,16 +422,24 @@ const DROP_TIMEOUT_S: u32 = 5;
 
 /// Drops the tables, unless another connection goes on using one: without a limit that would be waited for as long as a day.
 pub(super) fn drop_soon<A: Asks + ?Sized>(session: &mut A, tables: &[&str]) -> bool {
-    let limited = session.execute(&format!("SET SESSION lock_wait_timeout = {DROP_TIMEOUT_S}"));
+    let limited = session.execute(&wait_soon());
     let dropped = limited
         .and_then(|()| {
             let names: Vec<String> = tables.iter().map(|table| quote(table)).collect();
             session.execute(&format!("DROP TABLE IF EXISTS {}", names.join(", ")))
         })
         .is_ok();
-    let _ = session.execute("SET SESSION lock_wait_timeout = DEFAULT");
+    let _ = session.execute(WAIT);
     dropped
 }
+
+/// Has statements wait for a table no longer than [`DROP_TIMEOUT_S`].
+pub(super) fn wait_soon() -> String {
+    format!("SET SESSION lock_wait_timeout = {DROP_TIMEOUT_S}")
+}
+
+/// Has them wait as long as the server would.
+pub(super) const WAIT: &str = "SET SESSION lock_wait_timeout = DEFAULT";
 
 pub(super) fn exists(session: &mut Session<'_>, table: &str) -> Result<bool, Failure> {
     let count = session.value(&format!(

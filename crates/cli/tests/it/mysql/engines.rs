@@ -90,6 +90,7 @@ fn what_an_engine_can_not_take_back_is_told_before_and_after() {
                 let load = [&["t.csv", "--if-exists", "append"], &options[..]].concat();
                 let plan = server.plan(&[&load[..], &["--json"]].concat()).exits(0).json();
                 assert_eq!(plan["atomic"], false, "{engine} {strategy}");
+                server.plan(&load).exits(0).prints(&["stays, also rows behind the bad one"]);
                 let run = server.load(&load).exits(1).says(&["t.csv: line 302"]);
                 let last = run.stderr.lines().last().unwrap();
                 let stayed = server.count("t") - 1;
@@ -217,5 +218,59 @@ fn rows_in_a_queue_are_counted_in_the_end() {
         let load = [&["t.csv"], &queue[..]].concat();
         server.refuses(&load);
         server.misused(&[&load[..], &["--verify", "none"]].concat()).says(&["queued row"]);
+    });
+}
+
+/// Its rows are those of a table that has an engine; which one, only the definition of the view says.
+#[test]
+fn a_view_promises_what_the_table_behind_it_does() {
+    for_each_server(|server| {
+        server.write("v.csv", "id\n1\n2\n3\n2\n5\n");
+        for (engine, is_atomic) in [("MyISAM", false), ("InnoDB", true)] {
+            for strategy in ["load-data", "values", "prepared"] {
+                let what = format!("{engine} {strategy} on {}", server.name);
+                server.sql(&format!(
+                    "DROP VIEW IF EXISTS v;; DROP TABLE IF EXISTS t;; CREATE TABLE t (id INT PRIMARY KEY) ENGINE={engine};; \
+                     CREATE VIEW v AS SELECT id FROM t WHERE id < 100;; INSERT INTO t VALUES (0)"
+                ));
+                let durability = if is_atomic { "durable" } else { "process" };
+                let options = ["--if-exists", "append", "--durability", durability];
+                let load = [&["v.csv", "--strategy", strategy], &options[..]].concat();
+                let plan = server.plan(&[&load[..], &["--json"]].concat()).exits(0).json();
+                assert_eq!(plan["atomic"], is_atomic, "{what}");
+                let run = server.load(&load).exits(1).says(&["v.csv: line 5"]);
+                let stayed = server.count("t") - 1;
+                assert_eq!(stayed == 0, run.stderr.contains("nothing changed"), "{what}: {run:?}");
+                assert!(stayed == 0 || !is_atomic, "{what}");
+                server.sql("DELETE FROM t WHERE id > 0");
+                server.load(&[&load[..], &["--max-rejects", "1"]].concat()).exits(3);
+                assert_eq!(server.count("t"), 5, "{what}");
+                assert_eq!(server.read("v.rejects.csv"), b"id\n2\n", "{what}");
+                let steps = [&load[..], &["--guarantee", "chunks"]].concat();
+                if !is_atomic {
+                    server.misused(&steps).says(&["engine myisam", "it takes InnoDB"]);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_view_of_which_it_is_not_known_what_keeps_its_rows_promises_nothing() {
+    for_each_server(|server| {
+        server.write("w.csv", "id\n1\nbad\n3\n").sql(
+            "CREATE TABLE t (id INT) ENGINE=InnoDB;; CREATE TABLE u (k INT);; INSERT INTO u VALUES (100);; \
+             CREATE VIEW v AS SELECT id FROM t;; CREATE VIEW x AS SELECT id FROM v;; \
+             CREATE VIEW w AS SELECT id FROM t WHERE id < (SELECT MAX(k) FROM u)",
+        );
+        let plan = server.plan(&["w.csv", "--table", "x", "--if-exists", "append", "--json"]);
+        assert_eq!(plan.exits(0).json()["atomic"], true, "a view of a view");
+        let load = ["w.csv", "--if-exists", "append", "--type", "id=integer"];
+        server.misused(&load).says(&["a view of which it can't be told", "--durability process"]);
+        let load = [&load[..], &["--durability", "process"]].concat();
+        let plan = server.plan(&[&load[..], &["--json"]].concat()).exits(0).json();
+        assert_eq!(plan["atomic"], false);
+        server.load(&[&load[..], &["--max-rejects", "1"]].concat()).exits(3);
+        assert_eq!(server.query("SELECT id FROM t ORDER BY id"), rows![[1], [3]]);
     });
 }

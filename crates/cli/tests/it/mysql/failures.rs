@@ -1,6 +1,7 @@
 use std::io::Write as _;
 use std::process::Child;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::crash::{go_on, signal};
 use crate::fixture::{Outcome, Random, finish, size, start, wait_until, wait_until_it_waits};
@@ -496,5 +497,155 @@ fn rows_that_somebody_else_writes_during_a_load_are_not_taken_for_its_own() {
 fn steps_of_a_program_outlive_their_connections() {
     for_each_server(|server| {
         steps::outlive_connections(server, |server, id| server.kill("CONNECTION", id));
+    });
+}
+
+/// A load in steps into a new table, through the proxy.
+fn in_steps(server: &Server, proxy: &Proxy) -> [String; 5] {
+    let url = format!("{}?ssl-mode=disabled", server.url_at(&proxy.address));
+    ["load", "t.csv", &url, "--guarantee", "chunks"].map(str::to_owned)
+}
+
+#[test]
+fn a_table_that_another_client_makes_before_a_load_in_steps_does_is_not_the_load_s_to_drop() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n2\n");
+        let client = server.another_client();
+        let act = move || {
+            client("CREATE TABLE t (theirs INT)");
+            false
+        };
+        let words = "CREATE TABLE `t`";
+        let trick = Trick::At { words, nth: 0, is_answered: false, act: Arc::new(act) };
+        let proxy = Proxy::start(&server.address, trick);
+        let load = in_steps(server, &proxy);
+        let run = server.inrush(&load.each_ref().map(String::as_str)).exits(1);
+        run.ends_with_nothing_changed().says(&["another client has made table t"]);
+        assert!(proxy.is_met());
+        assert_eq!(server.tables(), ["inrush_steps", "t"], "on {}", server.name);
+        assert_eq!(server.count("inrush_steps"), 0);
+    });
+}
+
+#[test]
+fn a_row_that_another_client_has_yet_to_commit_keeps_the_table_that_a_failed_load_has_made() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\nbad\n");
+        let (goes_on, waits) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let (may_go, is_waiting) = (Arc::clone(&goes_on), Arc::clone(&waits));
+        let act = move || {
+            is_waiting.store(true, Relaxed);
+            wait_until("the other client has written", || may_go.load(Relaxed));
+            false
+        };
+        let words = "START TRANSACTION";
+        let trick = Trick::At { words, nth: 0, is_answered: false, act: Arc::new(act) };
+        let proxy = Proxy::start(&server.address, trick);
+        let load =
+            [&in_steps(server, &proxy)[..], &["--type".into(), "id=integer".into()]].concat();
+        let args: Vec<&str> = load.iter().map(String::as_str).collect();
+        let child = start(&mut server.command(&args));
+        wait_until("the table is made", || waits.load(Relaxed));
+        server.sql("BEGIN;; INSERT INTO t VALUES (-5)");
+        goes_on.store(true, Relaxed);
+        let client = server.another_client();
+        wait_until("the load waits for the table", || {
+            let waits = "SELECT 1 FROM information_schema.PROCESSLIST \
+                 WHERE INFO LIKE 'LOCK TABLES%' AND STATE LIKE 'Waiting for %'";
+            !client(waits).is_empty()
+        });
+        server.sql("COMMIT");
+        end_of(child).exits(1).says(&["t.csv: line 3", "resumable: 0 rows"]);
+        assert_eq!(server.query("SELECT id FROM t"), rows![[-5]], "on {}", server.name);
+        // Without that row it would have gone.
+        server.sql("DROP TABLE t, inrush_steps");
+        let url = server.url();
+        let again = ["load", "t.csv", &url, "--guarantee", "chunks", "--type", "id=integer"];
+        server.inrush(&again).exits(1).ends_with_nothing_changed();
+        assert_eq!(server.tables(), ["inrush_steps"], "on {}", server.name);
+    });
+}
+
+/// Columns that the load adds come before its rows.
+#[test]
+fn values_that_another_client_writes_into_added_columns_keep_them() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,w\n1,2\nbad,3\n");
+        for (change, columns) in [("", 2), ("UPDATE t SET w = 7", 3)] {
+            server
+                .drop_table("t")
+                .sql("CREATE TABLE t (id INT, n INT) ENGINE=InnoDB;; INSERT INTO t VALUES (-5, 5)");
+            let client = server.another_client();
+            let act = move || {
+                if !change.is_empty() {
+                    client(change);
+                }
+                false
+            };
+            let words = "START TRANSACTION";
+            let trick = Trick::At { words, nth: 0, is_answered: false, act: Arc::new(act) };
+            let proxy = Proxy::start(&server.address, trick);
+            let url = format!("{}?ssl-mode=disabled", server.url_at(&proxy.address));
+            let add = ["--if-exists", "append", "--new-columns", "add"];
+            server.inrush(&[&["load", "t.csv", &url], &add[..]].concat()).exits(1);
+            let count = "SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 't'";
+            assert_eq!(server.number(count), columns, "{change} on {}", server.name);
+            assert_eq!(server.count("t"), 1);
+        }
+    });
+}
+
+/// The hidden table is gone then, and its rows are nowhere, or in the table.
+#[test]
+fn a_connection_that_is_lost_at_the_rename_says_no_more_than_is_known() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n2\n");
+        let load = |if_exists: &str, act: Box<dyn Fn() + Send + Sync>| {
+            server.drop_table("t");
+            if if_exists != "empty" {
+                server.sql("CREATE TABLE t (id INT) ENGINE=InnoDB;; INSERT INTO t VALUES (7)");
+            }
+            let act = move || {
+                act();
+                true
+            };
+            let words = "RENAME TABLE";
+            let trick = Trick::At { words, nth: 0, is_answered: false, act: Arc::new(act) };
+            let proxy = Proxy::start(&server.address, trick);
+            let url = format!("{}?ssl-mode=disabled", server.url_at(&proxy.address));
+            let run = server.inrush(&["load", "t.csv", &url, "--if-exists", if_exists]);
+            assert!(proxy.is_met());
+            run
+        };
+        for if_exists in ["empty", "truncate", "replace"] {
+            let what = format!("{if_exists} on {}", server.name);
+            // Another load sweeps the hidden table, for its owner's connection is gone.
+            let client = server.another_client();
+            let sweep = move || {
+                for hidden in client("SHOW TABLES LIKE 'inrush%'").into_iter().flatten().flatten() {
+                    client(&format!("DROP TABLE `{hidden}`"));
+                }
+            };
+            let run = load(if_exists, Box::new(sweep)).exits(1).says(&["connection"]);
+            assert!(run.stderr.ends_with("look at it before you go on\n"), "{what}: {run:?}");
+            let tables: &[&str] = if if_exists == "empty" { &[] } else { &["t"] };
+            assert_eq!(server.tables(), tables, "{what}");
+            if let [table] = tables {
+                assert_eq!(server.query(&format!("SELECT id FROM {table}")), rows![[7]], "{what}");
+            }
+            // It has its name, and only the answer is lost.
+            let client = server.another_client();
+            let rename = move || {
+                let hidden = client("SHOW TABLES LIKE 'inrush%'")[0][0].clone().unwrap();
+                let replaced = match if_exists {
+                    "empty" => String::new(),
+                    _ => format!("t TO `{hidden}_old`, "),
+                };
+                client(&format!("RENAME TABLE {replaced}`{hidden}` TO t"));
+            };
+            load(if_exists, Box::new(rename)).exits(0);
+            assert_eq!(server.count("t"), 2, "{what}");
+            assert_eq!(server.tables(), ["t"], "{what}");
+        }
     });
 }

@@ -326,3 +326,29 @@ fn answers_to_conflicts_take_one_unique_key() {
         assert_eq!(server.query("SELECT * FROM t"), rows![[1, "b"]]);
     });
 }
+
+/// The server skips a row by an update that changes nothing, and triggers run all the same.
+#[test]
+fn on_conflict_skip_runs_no_triggers_of_updates() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,n\n1,9\n3,9\n").sql(
+            "CREATE TABLE t (id INT PRIMARY KEY, n INT) ENGINE=InnoDB;; INSERT INTO t VALUES (1, 1);;
+             CREATE TRIGGER more BEFORE INSERT ON t FOR EACH ROW SET NEW.n = NEW.n + 10",
+        );
+        let load = |answer| ["t.csv", "--if-exists", "append", "--on-conflict", answer];
+        // What its triggers write elsewhere is theirs.
+        let said = "table t has triggers: what they write into tables without transactions";
+        server.plan(&load("skip")).exits(0).prints(&[said, "rows_per_statement=1"]);
+        server.load(&load("skip")).exits(0);
+        let found = || server.query("SELECT * FROM t ORDER BY id");
+        assert_eq!(found(), rows![[1, 1], [3, 19]], "on {}", server.name);
+        server
+            .sql("CREATE TRIGGER changed BEFORE UPDATE ON t FOR EACH ROW SET NEW.n = OLD.n + 100");
+        for way in some(server.ways_into_used()) {
+            let load = [&load("skip")[..], &way.options()].concat();
+            server.refuses(&load).says(&["has UPDATE triggers", "NOT EXISTS"]);
+        }
+        server.load(&load("update")).exits(0);
+        assert_eq!(found(), rows![[1, 101], [3, 119]], "on {}", server.name);
+    });
+}

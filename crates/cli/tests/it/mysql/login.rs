@@ -25,6 +25,10 @@ impl<'s> User<'s> {
         Self { server, name }
     }
 
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     pub(super) fn url(&self) -> String {
         self.server.url_of(&self.name)
     }

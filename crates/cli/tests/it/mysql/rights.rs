@@ -87,8 +87,11 @@ fn the_right_to_a_table_in_between_is_named() {
         server
             .refuses_at(&url, &by("load-data"))
             .says(&["CREATE TEMPORARY TABLES", "--strategy values"]);
-        server.load_at(&url, &by("values")).exits(0);
+        let run = server.load_at(&url, &by("values")).exits(0);
         assert_eq!(server.query("SELECT * FROM t ORDER BY id"), rows![[1], [2]]);
+        if !server.is_mariadb {
+            run.prints(&["whether table t has UPDATE triggers is not known"]);
+        }
     });
 }
 
@@ -105,5 +108,23 @@ fn a_login_without_the_right_to_lock_tables_replaces_them_all_the_same() {
             assert_eq!(server.count("t"), 2, "{if_exists} on {}", server.name);
             assert!(server.hidden().is_empty());
         }
+    });
+}
+
+#[test]
+fn a_limit_of_time_is_named() {
+    for_each_server(|server| {
+        // MySQL has one for queries alone.
+        if !server.is_mariadb {
+            return;
+        }
+        server.write("t.csv", "id\n1\n");
+        let user = User::new(server, "ALL");
+        for host in ["localhost", "127.0.0.1"] {
+            let name = user.name();
+            server.sql(&format!("ALTER USER '{name}'@'{host}' WITH MAX_STATEMENT_TIME 0.0001"));
+        }
+        let run = server.refuses_at(&user.url_with(SECRET), &["t.csv"]);
+        run.says(&["max_statement_time exceeded", "SET GLOBAL max_statement_time = 0"]);
     });
 }

@@ -1,3 +1,6 @@
+use crate::fixture::some;
+
+use super::login::{SECRET, User};
 use super::server::{alone_on_each_server, rows};
 
 #[test]
@@ -177,5 +180,58 @@ fn a_binary_log_gets_every_row_however_it_tells_which_transactions_depend_on_eac
         // Here the hashes are needed, and stay.
         server.with_global("binlog_transaction_dependency_tracking", "'WRITESET'", load);
         assert_eq!(server.query(&format!("SHOW GLOBAL VARIABLES LIKE '{extraction}'")), hashes);
+    });
+}
+
+/// Of a character that the column's set lacks LOAD DATA only warns.
+#[test]
+fn a_server_that_keeps_no_warnings_changes_no_characters() {
+    alone_on_each_server(|server| {
+        server.write("t.csv", "id,v\n1,a\n2,\u{20ac}uro\n3,ok\n");
+        server.sql(
+            "CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(20) CHARACTER SET cp850) ENGINE=InnoDB",
+        );
+        let user = User::new(server, "ALL");
+        server.with_global("max_error_count", "0", || {
+            // MySQL 8.0 lets not everybody set it.
+            let load = ["t.csv", "--max-rejects", "1", "--strategy", "load-data"];
+            server.load_at(&user.url_with(SECRET), &load).exits(3);
+            assert_eq!(server.query("SELECT id FROM t ORDER BY id"), rows![[1], [3]]);
+            for way in some(server.ways_into_used()) {
+                for more in [&["truncate"][..], &["append", "--on-conflict", "update"]] {
+                    let load = [&["t.csv", "--max-rejects", "1", "--if-exists"], more].concat();
+                    server.load(&[&load[..], &way.options()].concat()).exits(3);
+                    let found = server.query("SELECT * FROM t ORDER BY id");
+                    assert_eq!(found, rows![[1, "a"], [3, "ok"]], "{way:?} on {}", server.name);
+                    assert_eq!(server.read("t.rejects.csv"), "id,v\n2,\u{20ac}uro\n".as_bytes());
+                }
+            }
+        });
+    });
+}
+
+#[test]
+fn a_server_that_makes_no_table_without_a_primary_key() {
+    alone_on_each_server(|server| {
+        let name = match server.is_mariadb {
+            true => "innodb_force_primary_key",
+            false => "sql_require_primary_key",
+        };
+        // MySQL's came with 8.0.13.
+        if server.query(&format!("SHOW GLOBAL VARIABLES LIKE '{name}'")).is_empty() {
+            return;
+        }
+        server.write("t.csv", "id,inrush_number\n1,a\n2,b\n");
+        server.with_global(name, "1", || {
+            server.refuses(&["t.csv"]).says(&["--primary-key COLUMN"]);
+            server.load(&["t.csv", "--primary-key", "id"]).exits(0);
+            for way in some(server.ways_into_used()) {
+                for answer in ["update", "skip", "replace"] {
+                    let load = ["t.csv", "--if-exists", "append", "--on-conflict", answer];
+                    server.load(&[&load[..], &way.options()].concat()).exits(0);
+                }
+            }
+            assert_eq!(server.query("SELECT * FROM t ORDER BY id"), rows![[1, "a"], [2, "b"]]);
+        });
     });
 }

@@ -394,3 +394,34 @@ fn names_that_need_quoting() {
         }
     });
 }
+
+/// What a later run of a load in steps finds is a column of the catalogue.
+#[test]
+fn values_mean_the_same_in_all_runs_of_a_load() {
+    for_each_server(|server| {
+        let moment = |id: usize| match id % 2 {
+            0 => "2024-01-01 00:00:00Z",
+            _ => "2024-01-01 00:00:00",
+        };
+        let truth = |id: usize| if id.is_multiple_of(2) { "true" } else { "5" };
+        for (ty, value) in
+            [("timestamptz", &moment as &dyn Fn(usize) -> &'static str), ("boolean", &truth)]
+        {
+            let row = |id: usize| format!("{id},{}\n", value(id));
+            let (first, rest): (String, String) =
+                ((1..=2000).map(row).collect(), (2001..=3000).map(row).collect());
+            let file = format!("{ty}.csv");
+            server.write(&file, format!("id,v\n{first}bad,{}\n{rest}", value(2)));
+            let typed = format!("v={ty}");
+            let steps = ["--guarantee", "chunks", "--commit-rows", "500", "--chunk-size", "1k"];
+            let types = ["--table", "t", "--type", "id=integer", "--type", &typed];
+            let load = [&[&file[..]][..], &types, &steps].concat();
+            let run = server.load(&[&load[..], &["--max-rejects", "1000"]].concat()).exits(1);
+            run.says(&["line 2002", "resumable"]);
+            server.load(&[&load[..], &["--resume", "--max-rejects", "all"]].concat()).exits(3);
+            assert_eq!(server.count("t"), 1500, "{ty} on {}", server.name);
+            assert_eq!(server.number("SELECT COUNT(*) FROM t WHERE id % 2 = 1"), 0, "{ty}");
+            server.sql("DROP TABLE t, inrush_steps");
+        }
+    });
+}

@@ -96,7 +96,7 @@ enum Kind {
     Integer(Integers),
     /// Of an existing table, where the same type may hold other small numbers.
     Boolean(Integers),
-    /// Of a table that the load makes.
+    /// Of values that are booleans and nothing else, see [`Column::is_own`].
     Truth,
     Decimal(Decimals),
     Float(Floats),
@@ -149,11 +149,11 @@ impl Store {
     pub(crate) fn of(column: &Column, declared: &str, modes: Modes) -> Result<Self, String> {
         let parsed = Declared::parse(declared);
         let mut kind = kind(&parsed, column.ty)?;
-        if matches!(kind, Kind::Boolean(_)) && column.declared.is_none() {
+        if matches!(kind, Kind::Boolean(_)) && column.is_own() {
             kind = Kind::Truth;
         }
         if let Kind::Moment(moments) = &mut kind {
-            moments.zoned = column.declared.is_none();
+            moments.zoned = column.is_own();
             if moments.counts && modes.zone != SessionZone::Servers {
                 moments.utc = true;
                 moments.zoned = modes.zone == SessionZone::UtcForLoad;

@@ -259,6 +259,28 @@ fn moments_are_shown_with_all_their_digits() {
 }
 
 #[test]
+fn what_the_user_says_of_values_holds_in_an_existing_column_too() {
+    let said = |ty, declared: &str, basis| {
+        let column = Column {
+            name: "c".to_owned(),
+            ty,
+            declared: Some(declared.to_owned()),
+            basis,
+            required: false,
+        };
+        Store::of(&column, declared, MODES).unwrap()
+    };
+    for basis in [Basis::Asked, Basis::Settled] {
+        check(
+            &said(Type::Timestamp { zone: true }, "datetime(6) comment 'UTC'", basis),
+            "2012-02-29T23:30:00-01:00=2012-03-01 00:30:00.000000|2012-02-29 10:11:12=[type]",
+        );
+    }
+    check(&said(Type::Boolean, "tinyint(1)", Basis::Asked), "true=1|0|1|5=[type]");
+    check(&said(Type::Boolean, "tinyint(1)", Basis::Declared), "true=1|0|1|5");
+}
+
+#[test]
 fn times_and_years() {
     check(
         &existing("time"),
