@@ -143,3 +143,24 @@ fn the_key_of_a_conflict_can_be_another_than_the_primary_one() {
     let table = ["load", "t.csv", "t.db", "--table", "new", "--on-conflict", "skip"];
     fixture.misused(&table).says(&["--key"]);
 }
+
+#[test]
+fn rows_are_compared_by_a_key_that_they_have() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "email,name\na@x,Ann\nb@x,Bob\n").sql(
+        "t.db",
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, email TEXT UNIQUE, name TEXT, code TEXT, UNIQUE (code, name))",
+    );
+    for how in ["skip", "update", "replace"] {
+        let load = ["t.csv", "t.db", "--if-exists", "append", "--on-conflict", how];
+        let run = fixture.refuses(&load).says(&[
+            "rows are compared by the key of table t (id), and the source has no column id",
+            "--key email",
+        ]);
+        assert!(!run.stderr.contains("--key code"), "{run:?}");
+        for _ in 0..2 {
+            fixture.load(&[&load[..], &["--key", "EMAIL"]].concat()).exits(0);
+        }
+        assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 2, "{how}");
+    }
+}

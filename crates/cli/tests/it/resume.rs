@@ -106,3 +106,92 @@ fn options_that_have_changed_are_named_as_they_are_typed() {
     fixture.load(&[&again[..], &["--index", "b", "--lanes", "1"]].concat()).exits(3);
     assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 2_000);
 }
+
+const STEPS: [&str; 6] = ["--guarantee", "chunks", "--commit-rows", "500", "--chunk-size", "4k"];
+
+/// A file whose last row ends a load behind some steps, and what was committed of it.
+fn stopped(more: &[&str]) -> (Fixture, i64) {
+    let fixture = Fixture::new();
+    let rows: String = (0..2_000).map(|n| format!("{n},x\n")).collect();
+    fixture.write("in.csv", format!("a,b\n{rows}q,q\n"));
+    let load = ["in.csv", "t.db", "--table", "t", "--type", "a=integer"];
+    fixture.load(&[&load[..], &STEPS, more].concat()).exits(1).says(&["resumable"]);
+    let committed = fixture.number("t.db", "SELECT count(*) FROM t");
+    assert!((500..2_000).contains(&committed), "{committed} rows");
+    (fixture, committed)
+}
+
+#[test]
+#[cfg(unix)]
+fn a_file_is_the_same_however_it_is_named() {
+    let (fixture, committed) = stopped(&[]);
+    fs::create_dir(fixture.path("sub")).unwrap();
+    std::os::unix::fs::symlink("in.csv", fixture.path("link.csv")).unwrap();
+    let load = |name: &str, more: &[&str]| {
+        let options = ["t.db", "--table", "t", "--type", "a=integer", "--max-rejects", "1"];
+        fixture.load(&[&[name], &options[..], more].concat())
+    };
+    let count = || fixture.number("t.db", "SELECT count(*) FROM t");
+    for name in ["in.csv", "./sub/../in.csv", "link.csv"] {
+        load(name, &["--if-exists", "append"]).exits(1).says(&["is unfinished", "in.csv"]);
+        load(name, &["--if-exists", "append", "--guarantee", "chunks"])
+            .exits(1)
+            .says(&["unfinished"]);
+        assert_eq!(count(), committed, "{name}");
+    }
+    // Older versions wrote the name that was said.
+    let path = |name: &str| fixture.dir().join(name).to_str().unwrap().to_owned();
+    let real = fs::canonicalize(fixture.path("in.csv")).unwrap();
+    let rename = |from: &str, to: &str| {
+        let sql =
+            format!("UPDATE inrush_steps SET entry = replace(entry, '\"{from}\"', '\"{to}\"')");
+        fixture.sql("t.db", &sql);
+    };
+    rename(real.to_str().unwrap(), &path("link.csv"));
+    load("link.csv", &["--if-exists", "append"]).exits(1).says(&["is unfinished"]);
+    load("link.csv", &["--resume"]).exits(3);
+    assert_eq!(count(), 2_000);
+    // It has the name that does not change now.
+    load("sub/../in.csv", &["--resume"]).exits(0).prints(&["nothing to do"]);
+    assert_eq!(count(), 2_000);
+}
+
+/// The bad rows of both runs are in one file, though that is named in two ways.
+#[test]
+fn bad_rows_stay_in_their_file_however_the_source_is_named() {
+    let fixture = Fixture::new();
+    fs::create_dir(fixture.path("sub")).unwrap();
+    let rows: String = (0..2_000).map(|n| format!("{n},x\n")).collect();
+    fixture.write("in.csv", format!("a,b\nfirst,q\n{rows}last,q\n"));
+    let load = |name: &str, more: &[&str]| {
+        let options = ["t.db", "--table", "t", "--type", "a=integer"];
+        fixture.load(&[&[name], &options[..], &STEPS, more].concat())
+    };
+    load("in.csv", &["--max-rejects", "1"]).exits(1).says(&["resumable"]);
+    load("sub/../in.csv", &["--max-rejects", "2", "--resume"]).exits(3);
+    assert_eq!(fixture.read("in.rejects.csv"), b"a,b\nfirst,q\nlast,q\n");
+    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 2_000);
+}
+
+#[test]
+fn a_load_that_begins_by_deleting_rows_forgets_the_loads_that_brought_them() {
+    let fixture = Fixture::new();
+    fixture.write("a.csv", "id,v\n1,a\n2,a\n").write("b.csv", "id,v\n3,b\n");
+    let load = |name: &str, more: &[&str]| {
+        fixture.load(&[&[name, "t.db", "--table", "t", "--resume"], more].concat())
+    };
+    load("a.csv", &[]).exits(0).prints(&["no table t", "begins at the first row"]);
+    load("b.csv", &["--if-exists", "truncate"]).exits(0).prints(&["no load of these files"]);
+    load("a.csv", &["--if-exists", "append"]).exits(0).prints(&["no load of these files"]);
+    assert_eq!(fixture.number("t.db", "SELECT sum(id) FROM t"), 6);
+    load("a.csv", &["--if-exists", "append"]).exits(0).prints(&["nothing to do"]);
+}
+
+#[test]
+fn the_moment_of_a_load_is_one_in_all_of_its_runs() {
+    let (fixture, _) = stopped(&["--add", "at=%now"]);
+    let load = ["in.csv", "t.db", "--table", "t", "--type", "a=integer", "--add", "at=%now"];
+    fixture.load(&[&load[..], &["--resume", "--max-rejects", "1"]].concat()).exits(3);
+    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 2_000);
+    assert_eq!(fixture.number("t.db", "SELECT count(DISTINCT at) FROM t"), 1);
+}

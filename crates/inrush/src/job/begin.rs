@@ -117,7 +117,10 @@ fn begun(
             );
         }
     };
-    let facts = place.target.facts(&place.location, &table, &request, observer.stop_flag())?;
+    let early = options.guarantee.is_early();
+    let of_jobs = |error: Error| error.readvised(|advice| done_by_jobs(advice, early));
+    let facts = place.target.facts(&place.location, &table, &request, observer.stop_flag());
+    let facts = facts.map_err(of_jobs)?;
     let has_table = facts.table.is_some();
     // Schedulers say append of a table that the first job makes.
     if facts.table.is_none() && request.if_exists == IfExists::Append {
@@ -185,9 +188,7 @@ fn begun(
     if !place.jobs.rows.has_transactions() {
         without_transactions(&mut request, &job, has_table)?;
     }
-    let early = job.guarantee.is_early();
-    let planned = planned(&request, &mut job, facts);
-    let plan = planned.map_err(|error| error.readvised(|advice| done_by_jobs(advice, early)))?;
+    let plan = planned(&request, &mut job, facts).map_err(of_jobs)?;
     place.jobs.tables.refuse(&plan.job)?;
     refuse_new_columns(&plan)?;
     let makes = plan.choice.action.makes_table();

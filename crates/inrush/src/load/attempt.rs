@@ -55,8 +55,8 @@ pub(super) fn attempt(
     // Whatever was waited for or running when the user stopped it, the user's wish is the reason.
     let unless_stopped = |error| if stop.load(Relaxed) { Error::interrupted() } else { error };
     let mut load = plan.choice.strategy.begin(&plan.job, stop).map_err(|error| {
-        let (error, aftermath) = (unless_stopped(error), Aftermath::NothingChanged);
-        Failed { error, learnt: None, aftermath }
+        let aftermath = error.aftermath().unwrap_or(Aftermath::NothingChanged);
+        Failed { error: unless_stopped(error), learnt: None, aftermath }
     })?;
     let before = (earlier.read, earlier.rejected);
     let rejects = earlier.rejects.get_or_insert_with(|| RejectFiles::of(plan));

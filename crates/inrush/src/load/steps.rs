@@ -1,16 +1,16 @@
 //! A load in steps: what goes into the ledger, and when.
 
 use std::cell::Cell;
-use std::path::{Path, PathBuf, absolute};
+use std::path::PathBuf;
 
 use super::tally::Tally;
 use crate::observer::Observer;
-use crate::pipe::reject::RejectFiles;
+use crate::pipe::reject::{RejectFiles, by_place, from_root};
 use crate::plan::{Plan, Verify};
 use crate::report::{Report, Seconds, StepsReport, Verification};
 use inrush_core::error::{Aftermath, Error, Result};
 use inrush_core::flow::Phase;
-use inrush_core::ledger::{Entry, Rows, StepPlan};
+use inrush_core::ledger::{Entry, RejectsLength, Rows, StepPlan};
 use inrush_core::target::{Load, Sent};
 
 /// The report of a load that has reached its end in an earlier run; `None` where there is something left to do.
@@ -38,23 +38,20 @@ pub(super) fn finished(plan: &Plan) -> Option<Report> {
         stages: Vec::new(),
         verify: Verification { method: Verify::None, ok: false },
         durability_read_back: Default::default(),
-        rejects: steps
-            .entry
-            .so_far
-            .rejects
-            .iter()
-            .map(|rejects| as_planned(plan, &rejects.path))
-            .collect(),
+        rejects: as_planned(plan, &steps.entry.so_far.rejects),
         steps: Some(report),
         warnings,
     })
 }
 
-/// A file of bad rows, which the ledger has by its absolute path, as the reports before had it.
-fn as_planned(plan: &Plan, path: &Path) -> PathBuf {
-    let is_it = |planned: &&PathBuf| absolute(planned).is_ok_and(|planned| planned == path);
-    let planned = plan.reject_places.iter().filter_map(|place| place.path.as_ref()).find(is_it);
-    planned.map_or(path, |planned| planned).to_owned()
+/// Files of bad rows, which the ledger has by their paths from the root on, as the reports before had them.
+fn as_planned(plan: &Plan, lengths: &[RejectsLength]) -> Vec<PathBuf> {
+    let planned = by_place(&plan.reject_places);
+    let as_planned = lengths.iter().map(|length| {
+        let path = planned.get(&from_root(&length.path)).copied().unwrap_or(&length.path);
+        path.clone()
+    });
+    as_planned.collect()
 }
 
 /// The steps of one try.
@@ -90,7 +87,8 @@ impl Steps {
         let so_far = &self.entry.so_far;
         if self.entry.begun.is_none() {
             self.entry.begun = Some(load.begun()?);
-            self.entry.settled = plan.settled();
+            self.entry.types = plan.settled().collect();
+            self.entry.settled = self.entry.types.keys().cloned().collect();
             return Ok(());
         }
         if plan.request.verify != Verify::None {

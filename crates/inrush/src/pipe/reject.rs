@@ -1,5 +1,6 @@
 //! Bad rows: rejected verbatim, with their position and the reason.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek as _, SeekFrom, Write};
@@ -189,9 +190,12 @@ impl RejectFiles {
     /// # Errors
     /// When one of them holds less than it did, or another process writes into it.
     pub(crate) fn go_on(&mut self, lengths: &[RejectsLength]) -> Result<()> {
+        if lengths.is_empty() {
+            return Ok(());
+        }
+        let planned = by_place(&self.places);
         for length in lengths {
-            let is_it = |path: &&PathBuf| absolute(path) == length.path;
-            match self.places.iter().filter_map(|place| place.path.as_ref()).find(is_it) {
+            match planned.get(&from_root(&length.path)) {
                 Some(path) => self.open.push(OpenPair::again(path, length)?),
                 None => self.closed.push(length.clone()),
             }
@@ -208,7 +212,7 @@ impl RejectFiles {
             pair.rows.flush()?;
             pair.notes.flush()?;
             let (rows_bytes, notes_bytes) = pair.bytes;
-            Ok(RejectsLength { path: absolute(&pair.path), rows_bytes, notes_bytes })
+            Ok(RejectsLength { path: from_root(&pair.path), rows_bytes, notes_bytes })
         };
         let open = self.open.iter_mut();
         let open = open.map(|pair| of(pair).map_err(|error| cannot_write(&pair.path, error)));
@@ -427,9 +431,19 @@ impl OpenPair {
     }
 }
 
-/// The path from the root on, whether or not there is a file.
-fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+/// The path from the root on, whether or not there is a file. A link in its place is not followed: bad rows would take it.
+pub(crate) fn from_root(path: &Path) -> PathBuf {
+    let folder = directory(path).canonicalize();
+    match (folder, path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+    }
+}
+
+/// The paths of files of bad rows, by the same from the root on.
+pub(crate) fn by_place(places: &[RejectPlace]) -> BTreeMap<PathBuf, &PathBuf> {
+    let paths = places.iter().filter_map(|place| place.path.as_ref());
+    paths.map(|path| (from_root(path), path)).collect()
 }
 
 /// `NAME.1`, or the next number that nothing has.
@@ -473,7 +487,7 @@ pub(crate) fn limit_error(
         what.push_str(&format!(" (bad row {rejected}; --max-rejects {limit} allows no more)"));
     }
     let mut error = Error::new(Kind::Rejects, what).at(reject.place(name));
-    if let (Code::FieldCount, Some(title)) = (reject.code, title) {
+    if let (Code::FieldCount | Code::Json, Some(title)) = (reject.code, title) {
         error = error.advise(title);
     }
     match reject.code {

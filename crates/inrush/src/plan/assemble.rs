@@ -15,9 +15,9 @@ use crate::profile;
 use crate::target::{self, Location, Target};
 use inrush_core::encode::{AddedValue, Grammar, Shape, ShapeColumn};
 use inrush_core::error::{Error, Result};
-use inrush_core::facts::{Facts, FieldFacts, SourceFacts, TargetFacts};
+use inrush_core::facts::{Facts, FieldFacts, SourceFacts, TableFacts, TargetFacts};
 use inrush_core::job::{Choice, Job, Measured};
-use inrush_core::ledger::StepPlan;
+use inrush_core::ledger::{Entry, StepPlan};
 use inrush_core::nulls::Nulls;
 use inrush_core::path;
 use inrush_core::reading::{Added, Family, Holds, Proposal, ReadRequest, Readers, Reading, Unread};
@@ -44,6 +44,8 @@ pub struct Plan {
     pub files: Arc<InputFiles>,
     /// Where each input's bad rows would go.
     pub reject_places: Vec<RejectPlace>,
+    /// Where in the source a load in steps begins, and why, where that is not the first row.
+    reason: Option<String>,
 }
 
 impl std::ops::Deref for Plan {
@@ -212,10 +214,16 @@ fn gather(
         steps::refuse(target, &places)?;
     }
     let mut target_facts = facts(request, &table, stop)?;
-    let (start, begun) = match in_steps {
-        true => (Some(Start::of(request, steps::inputs(&places)?, &target_facts, &table)?), None),
-        false => (None, steps::refuse_begun(&places, &target_facts, &table)?),
-    };
+    steps::rename_older(&mut target_facts.ledger, &places);
+    let (mut start, mut begun) = (None, None);
+    match in_steps {
+        true => {
+            let begins = Start::of(request, steps::inputs(&places)?, &target_facts, &table)?;
+            begun.clone_from(&begins.warning);
+            start = Some(begins);
+        }
+        false => begun = steps::refuse_begun(&places, &target_facts, &table)?,
+    }
     let mut adjusted = start.as_ref().map(|start| start.request(request));
     if target_facts.is_stream {
         // What is out is whoever reads it to keep, and to count.
@@ -256,54 +264,68 @@ fn gather(
     source_facts.taken = columns.apply(&mut source_facts.fields, inrush_source::type_of)?;
     are_there(&readers, &source_facts)?;
     source_facts.warnings.extend(left_in_folders(&places, &source_facts));
-    let note = start.as_ref().and_then(|start| start.note.clone());
+    let reason = start.as_ref().and_then(|start| start.reason.clone());
     let steps = start.map(|start| start.with_dialect(dialect_shown(&source, request).options()));
     let steps = steps.transpose()?;
-    for name in steps.iter().flat_map(|steps: &StepPlan| &steps.entry.settled) {
-        source_facts
-            .fields
-            .iter_mut()
-            .filter(|field| field.name == *name)
-            .for_each(|field| field.is_settled = true);
+    if let Some(steps) = &steps {
+        settle(&mut source_facts, &steps.entry, target_facts.table.as_ref());
     }
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let memory_bytes = inrush_machine::memory_bytes();
     let facts = Facts { source: source_facts, target: target_facts, processors, memory_bytes };
-    let mut choice = choose(request, &facts, target, &location.shown, &table)?;
-    let format = source.grammar.word();
-    profile::apply(request, &facts, target, location, &table, format, &mut choice);
-    choice.reasons.extend(note);
+    let choice = chosen(request, &facts, target, location, &table, &source)?;
     let reject_places = reject_places(request, &places, &source, location)?;
-    let shape = Arc::new(shape(request, &facts, &choice, &source, target));
-    choice.reasons.extend(read_so(&shape));
-    choice.hints.extend(two_ways(&facts.source, &choice, &shape));
-    choice.hints.extend(unread(request, &facts, &choice, &shape));
-    choice.hints.extend(in_utc(&shape));
-    choice.hints.extend(proposed(request, &facts.source, &choice));
+    let shape = Arc::new(shape(request, &facts, &choice, &source, steps.as_ref(), target));
     let location = location.clone();
-    let mut job = Job { request: request.clone(), facts, choice, location, table, shape, steps };
-    job.choice.hints.extend(target.cautions(&job));
-    Ok(Plan { job, target, source: Arc::new(source), files, reject_places })
+    let job = Job { request: request.clone(), facts, choice, location, table, shape, steps };
+    let mut plan = Plan { job, target, source: Arc::new(source), files, reject_places, reason };
+    plan.annotate();
+    Ok(plan)
+}
+
+/// The planner's choice, or what was measured here for the same.
+fn chosen(
+    request: &Request,
+    facts: &Facts,
+    target: &'static dyn Target,
+    location: &Location,
+    table: &str,
+    source: &Source,
+) -> Result<Choice> {
+    let mut choice = choose(request, facts, target, &location.shown, table)?;
+    let format = source.grammar.word();
+    profile::apply(request, facts, target, location, table, format, &mut choice);
+    Ok(choice)
 }
 
 impl Plan {
     pub(super) fn choose_again(&mut self) -> Result<()> {
-        let Self { job, target, .. } = self;
-        job.choice = choose(&job.request, &job.facts, *target, &job.location.shown, &job.table)?;
+        let Self { job, target, source, .. } = self;
+        let Job { request, facts, location, table, .. } = &*job;
+        job.choice = chosen(request, facts, *target, location, table, source)?;
         self.shape_again();
-        let reasons = read_so(&self.shape);
-        let mut hints = two_ways(&self.facts.source, &self.choice, &self.shape);
-        hints.extend(unread(&self.request, &self.facts, &self.choice, &self.shape));
-        hints.extend(in_utc(&self.shape));
-        self.choice.reasons.extend(reasons);
-        let proposals = proposed(&self.request, &self.facts.source, &self.choice);
-        self.choice.hints.extend(hints.into_iter().chain(proposals));
+        self.annotate();
         Ok(())
+    }
+
+    /// Says of a choice what is known once it is made: of the source, of the shape of its rows, and by the target.
+    fn annotate(&mut self) {
+        let Self { job, target, reason, .. } = self;
+        let Job { request, facts, choice, shape, .. } = &*job;
+        let reasons: Vec<String> = reason.iter().cloned().chain(read_so(shape)).collect();
+        let mut hints = two_ways(&facts.source, choice, shape);
+        hints.extend(unread(request, facts, choice, shape));
+        hints.extend(in_utc(shape));
+        hints.extend(proposed(request, &facts.source, choice));
+        hints.extend(target.cautions(job));
+        job.choice.reasons.extend(reasons);
+        job.choice.hints.extend(hints);
     }
 
     fn shape_again(&mut self) {
         let Self { job, target, source, .. } = self;
-        job.shape = Arc::new(shape(&job.request, &job.facts, &job.choice, source, *target));
+        let steps = job.steps.as_ref();
+        job.shape = Arc::new(shape(&job.request, &job.facts, &job.choice, source, steps, *target));
     }
 
     /// From here on so many bad rows are allowed; types stay as they were decided on.
@@ -312,17 +334,29 @@ impl Plan {
         self.shape_again();
     }
 
-    /// Columns of the source whose types most of their values have decided on.
-    pub(crate) fn settled(&self) -> Vec<String> {
+    /// Columns of the source whose types most of their values have decided on, and these types.
+    pub(crate) fn settled(&self) -> impl Iterator<Item = (String, Type)> {
         let choice = &self.choice;
         let pairs = choice.columns.iter().zip(&choice.fields);
         let settled = pairs.filter(|(column, _)| column.basis == Basis::Settled);
-        settled.map(|(_, field)| self.facts.source.fields[*field].name.clone()).collect()
+        settled.map(|(column, field)| (self.facts.source.fields[*field].name.clone(), column.ty))
     }
 
     /// The input's names, in order.
     pub fn source_names(&self) -> Vec<&str> {
         self.source.inputs.iter().map(|input| input.name.as_str()).collect()
+    }
+}
+
+/// Takes the types that the load's first run has settled on. Where its entry does not say which these are, the table does.
+fn settle(source: &mut SourceFacts, entry: &Entry, table: Option<&TableFacts>) {
+    let columns = table.map(|table| table.columns.as_slice()).unwrap_or_default();
+    let case = source.case;
+    for field in source.fields.iter_mut().filter(|field| entry.settled.contains(&field.name)) {
+        let column = || columns.iter().find(|column| case.is_same(&column.name, &field.name));
+        let ty = entry.types.get(&field.name).copied().or_else(|| Some(column()?.ty));
+        field.ty = ty.unwrap_or(field.ty);
+        field.is_settled = true;
     }
 }
 
@@ -514,8 +548,10 @@ fn shape(
     facts: &Facts,
     choice: &Choice,
     source: &Source,
+    steps: Option<&StepPlan>,
     target: &dyn Target,
 ) -> Shape {
+    let now = steps.and_then(|steps| steps.entry.now.clone()).unwrap_or_else(Added::now);
     let known = &facts.source.fields;
     let fields = source
         .orders
@@ -550,6 +586,7 @@ fn shape(
                     | Type::Timestamp { .. }
                     | Type::TimestampNs { .. }
             ),
+            is_document: column.ty == Type::Json && column.basis == Basis::Declared,
             reading: Reading::of(
                 source.reads.get(*field).and_then(Option::as_ref),
                 column,
@@ -560,7 +597,7 @@ fn shape(
                     takes_offsets: target.takes_offsets(column),
                 },
             ),
-            added: known[*field].added.as_ref().map(|added| added_values(added, source)),
+            added: known[*field].added.as_ref().map(|added| added_values(added, source, &now)),
             refuses_null: refuses_null(column, &known[*field]),
         })
         .collect();
@@ -582,8 +619,8 @@ fn shape(
     }
 }
 
-/// What a column holds that the source does not have.
-fn added_values(added: &Added, source: &Source) -> AddedValue {
+/// What a column holds that the source does not have; `now` is the moment of the load.
+fn added_values(added: &Added, source: &Source, now: &str) -> AddedValue {
     let of_each = |text: &dyn Fn(&Place) -> String| {
         let texts = source.inputs.iter().map(|input| text(&input.place).into());
         AddedValue::Text(texts.collect())
@@ -592,10 +629,7 @@ fn added_values(added: &Added, source: &Source) -> AddedValue {
         Added::Row => AddedValue::Row,
         Added::File => of_each(&Place::file_name),
         Added::Path => of_each(&Place::name),
-        Added::Now => {
-            let now = Added::now();
-            of_each(&|_| now.clone())
-        }
+        Added::Now => of_each(&|_| now.to_owned()),
         Added::Text(text) => of_each(&|_| text.clone()),
     }
 }

@@ -195,6 +195,25 @@ fn action(
         )
         .advise("delete them yourself and load with --if-exists append, or load into another --table"));
     }
+    let held_by = &facts.target.held_by;
+    if request.if_exists == IfExists::Replace && !held_by.is_empty() {
+        let error = Error::new(
+            Kind::Target,
+            format!(
+                "--if-exists replace drops table {table}, and others depend on it: {}",
+                list(held_by.iter().map(String::as_str))
+            ),
+        );
+        // Rows that others refer to can't be deleted either.
+        let error = match found.is_parent {
+            true => error,
+            false => error
+                .advise(format!("--if-exists truncate keeps table {table} and what depends on it")),
+        };
+        return Err(error
+            .advise("delete its rows yourself and load with --if-exists append")
+            .advise("or drop what depends on it first, and make it again afterwards"));
+    }
     match request.if_exists {
         IfExists::Fail => {
             Err(Error::new(Kind::Target, format!("{place} has a table {table} already")).advise(
@@ -268,8 +287,9 @@ fn columns(
             }
             // The table is the load's own, whatever the catalogue knows of it.
             for (column, field) in columns.iter_mut().zip(&fields) {
-                if facts.source.fields[*field].is_settled {
-                    column.basis = Basis::Settled;
+                let field = &facts.source.fields[*field];
+                if field.is_settled {
+                    (column.ty, column.basis) = (field.ty, Basis::Settled);
                 }
             }
             let new = facts.new_fields(request);
@@ -493,7 +513,12 @@ fn key(
     let there = facts.target.table.as_ref().filter(|_| !action.makes_table());
     let of_table = there.filter(|table| !table.takes_any || request.primary_key.is_empty());
     let primary = of_table.map_or(&request.primary_key, |table| &table.primary_key);
-    let key = if request.key.is_empty() { primary } else { &request.key };
+    let defined = there.filter(|table| !table.takes_any);
+    let all = defined.map_or(columns, |table| &table.columns);
+    let spelt = |key: &Vec<String>| -> Vec<String> {
+        key.iter().map(|name| spelt(all, name).to_owned()).collect()
+    };
+    let key = spelt(if request.key.is_empty() { primary } else { &request.key });
     if key.is_empty() {
         let error =
             Error::usage(format!("--on-conflict {} needs to know the key", request.on_conflict));
@@ -505,7 +530,27 @@ fn key(
         }));
     }
     let others = there.map(|table| table.unique_keys.as_slice()).unwrap_or_default();
-    if !others.iter().chain([primary]).any(|unique| same_columns(unique, key)) {
+    let missing = |key: &[String]| {
+        let is_loaded = |name: &String| columns.iter().any(|column| column.name == *name);
+        key.iter().find(|name| !is_loaded(name)).cloned()
+    };
+    if let Some(name) = missing(&key).filter(|_| defined.is_some()) {
+        let error = Error::new(
+            Kind::Target,
+            format!(
+                "--on-conflict {}: rows are compared by the key of table {table} ({}), and the source has no column {name}",
+                request.on_conflict,
+                key.join(", ")
+            ),
+        )
+        .advise(format!("add the column to the source, or say what it is in all rows: --add {name}=VALUE"));
+        let others = others.iter().map(spelt).filter(|unique| missing(unique).is_none());
+        return Err(others.fold(error, |error, unique| {
+            let unique = unique.join(",");
+            error.advise(format!("or compare by another key that the table has: --key {unique}"))
+        }));
+    }
+    if !others.iter().chain([primary]).any(|unique| same_columns(&spelt(unique), &key)) {
         let names = key.join(",");
         return Err(match there {
             Some(_) => Error::new(
@@ -514,20 +559,27 @@ fn key(
                     "--key {names}: the table has no UNIQUE or PRIMARY KEY on it that holds at once and for all rows"
                 ),
             )
-            .advise(target.unique_key(table, key, &facts.target)),
+            .advise(target.unique_key(table, &key, &facts.target)),
             None => Error::usage(format!(
                 "--key {names}: nothing makes these columns unique in a new table"
             ))
             .advise(format!("make them its key: --primary-key {names}")),
         });
     }
-    Ok(key.clone())
+    Ok(key)
+}
+
+/// The column that a name means: the one that is spelt so, or else one that differs in case alone.
+fn spelt<'n>(columns: &'n [Column], name: &'n str) -> &'n str {
+    let alike = |column: &&Column| column.name.eq_ignore_ascii_case(name);
+    let exact = columns.iter().find(|column| column.name == name);
+    exact.or_else(|| columns.iter().find(alike)).map_or(name, |column| &column.name)
 }
 
 /// Whether two keys are the same columns, in any order.
 fn same_columns(a: &[String], b: &[String]) -> bool {
     let sorted = |names: &[String]| {
-        let mut names: Vec<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
+        let mut names = names.to_vec();
         names.sort();
         names
     };

@@ -10,7 +10,7 @@ use std::time::UNIX_EPOCH;
 use crate::plan::{Guarantee, IfExists, Request, TargetFacts};
 use crate::target::{ALL, Target};
 use inrush_core::error::{Error, Result};
-use inrush_core::ledger::{Entry, InputState, StepPlan, TABLE};
+use inrush_core::ledger::{Entry, InputState, StepPlan};
 use inrush_core::path;
 use inrush_core::wording::counted;
 use inrush_source::{Place, Stored};
@@ -129,21 +129,41 @@ fn state(path: &Path, place: &Place) -> std::io::Result<InputState> {
     let mut hasher = xxhash_rust::xxh3::Xxh3::new();
     hasher.write(&head);
     Ok(InputState {
-        path: match place {
-            Place::File(_) | Place::Stdin | Place::Rows | Place::Stored(_) => {
-                std::path::absolute(path)?
-            }
-            // Its own name follows that of the file on disk.
-            Place::Member(_) | Place::Sheet(_) => {
-                let mut name = std::path::absolute(path)?.into_os_string();
-                name.push(place.name().strip_prefix(&*path::text(path)).unwrap_or(""));
-                name.into()
-            }
-        },
+        path: named_from_root(place, path, fs::canonicalize(path)?),
         bytes: meta.len(),
         modified_ns: modified.and_then(|since| i64::try_from(since.as_nanos()).ok()),
         head: hasher.finish(),
     })
+}
+
+/// The name of an input whose file on disk has this path from the root on: its own name, where it has one, follows that of the file.
+fn named_from_root(place: &Place, path: &Path, from_root: PathBuf) -> PathBuf {
+    match place {
+        Place::File(_) | Place::Stdin | Place::Rows | Place::Stored(_) => from_root,
+        Place::Member(_) | Place::Sheet(_) => {
+            let mut name = from_root.into_os_string();
+            name.push(place.name().strip_prefix(&*path::text(path)).unwrap_or(""));
+            name.into()
+        }
+    }
+}
+
+/// Gives inputs of older entries, in whose paths are the links and dots of how they were named, the names that they have now.
+pub(super) fn rename_older(ledger: &mut [Entry], places: &[Place]) {
+    let on_disk = |place: &&Place| place.in_store().is_none() && !ledger.is_empty();
+    let names = |place: &Place| {
+        let path = place.on_disk()?;
+        let (older, newer) = (std::path::absolute(path).ok()?, fs::canonicalize(path).ok()?);
+        let named = |from_root| named_from_root(place, path, from_root);
+        (older != newer).then(|| (named(older), named(newer)))
+    };
+    let names: BTreeMap<PathBuf, PathBuf> =
+        places.iter().filter(on_disk).filter_map(names).collect();
+    for input in ledger.iter_mut().flat_map(|entry| &mut entry.inputs) {
+        if let Some(newer) = names.get(&input.path) {
+            input.path.clone_from(newer);
+        }
+    }
 }
 
 /// The options that decide what a row means, as they are typed, besides those of the dialect, which is compared as it was detected.
@@ -212,7 +232,7 @@ fn unfinished(entry: &Entry, table: &str) -> Error {
 
 /// How a user ends a load whose rows are gone.
 fn forgets(entry: &Entry) -> String {
-    format!("DELETE FROM {TABLE} WHERE id = '{}' forgets that load", entry.id)
+    format!("DELETE FROM {} WHERE id = '{}' forgets that load", entry.ledger, entry.id)
 }
 
 /// The word of a load that begins with the inputs and with these entries of theirs. Two that begin at the same time have the same one, so
@@ -232,8 +252,10 @@ fn id(table: &str, inputs: &[InputState], before: &[String]) -> String {
 pub(super) struct Start {
     plan: StepPlan,
     options: BTreeMap<String, String>,
-    /// What the user should know of it.
-    pub(super) note: Option<String>,
+    /// Where in the source it begins, and why; as far as no report says so.
+    pub(super) reason: Option<String>,
+    /// What the user should know who takes it for one that goes on.
+    pub(super) warning: Option<String>,
 }
 
 impl Start {
@@ -260,12 +282,12 @@ impl Start {
             facts.ledger.iter().filter(is_same).map(|entry| entry.id.clone()).collect();
         let name = facts.table.as_ref().map_or(table, |table| &table.name);
         let id = id(name, &inputs, &outdated);
-        let mut note = None;
+        let mut warning = None;
         match (&facts.table, own) {
             (None, _) => {
                 outdated = all();
                 if request.resume {
-                    note = Some(format!(
+                    warning = Some(format!(
                         "--resume: there is no table {table}, so the load begins at the first row"
                     ));
                 }
@@ -289,7 +311,7 @@ impl Start {
                 };
                 let (steps, rows) = (entry.steps, entry.so_far.rows.read);
                 let (steps, rows) = (counted(steps, "step"), counted(rows, "row"));
-                note = Some(match is_finished {
+                let reason = Some(match is_finished {
                     true => format!(
                         "the load is finished already, with {rows} in {steps}: nothing is left to do"
                     ),
@@ -297,7 +319,7 @@ impl Start {
                         format!("the load goes on behind {rows} in {steps}, which are committed")
                     }
                 });
-                return Ok(Self { plan, options, note });
+                return Ok(Self { plan, options, reason, warning: None });
             }
             (Some(_), None) if request.resume => {
                 if let Some(other) = other {
@@ -308,9 +330,12 @@ impl Start {
                     .advise("name the same files; what has come since can be loaded by itself")
                     .advise(FROM_THE_FIRST_ROW));
                 }
-                note = Some(format!(
+                warning = Some(format!(
                     "--resume: no load of these files into table {table} was begun, so it begins at the first row"
                 ));
+                if starts_over {
+                    outdated = all();
+                }
             }
             (Some(_), _) if starts_over => outdated = all(),
             (Some(_), _) => {
@@ -327,7 +352,7 @@ impl Start {
             is_finished: false,
             outdated,
         };
-        Ok(Self { plan, options, note })
+        Ok(Self { plan, options, reason: None, warning })
     }
 
     /// The request of the load from here on: one that goes on adds to the table that its first run has found or made.
@@ -368,7 +393,7 @@ const VERIFY: &str = "--verify";
 pub(super) const HEADER: &str = "--header";
 
 /// What else a user can do.
-const FROM_THE_FIRST_ROW: &str = "or begin at the first row, without --resume: --guarantee chunks --if-exists truncate or replace, which deletes the table's rows";
+const FROM_THE_FIRST_ROW: &str = "or begin at the first row, without --resume: --guarantee chunks --if-exists truncate, which deletes the table's rows";
 
 fn paths(inputs: &[InputState]) -> impl Iterator<Item = &PathBuf> {
     inputs.iter().map(|input| &input.path)

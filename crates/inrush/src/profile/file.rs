@@ -1,9 +1,11 @@
 //! The file that profiles are kept in.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
+use std::ops::{Deref, DerefMut};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +13,10 @@ use super::{Key, Profile};
 use inrush_core::error::{Error, Result};
 use inrush_core::pending::directory;
 use inrush_core::unique;
+
+/// How long whoever changes the file waits for another one who does, which takes a few milliseconds.
+const LOCK_TRIES_MAX: u32 = 200;
+const LOCK_WAIT: Duration = Duration::from_millis(10);
 
 /// The form of the file. Another one is passed over: what its words mean is not known.
 const VERSION: u32 = 1;
@@ -117,17 +123,28 @@ impl Profiles {
         text.map_err(|error| Error::usage(format!("the profiles can't be written: {error}")))
     }
 
-    /// Writes the file, whole or not at all; only its owner may read it.
+    /// What a file has, to be changed: another process that wants to change it waits until this is dropped. Its folder is made where
+    /// there is none.
+    ///
+    /// # Errors
+    /// As for [`Profiles::read`].
+    pub fn hold(path: &Path) -> Result<Held, String> {
+        let lock = locked(directory(&followed(path)));
+        Ok(Held { profiles: Self::read(path)?, path: path.to_owned(), _lock: lock })
+    }
+
+    /// Writes the file, whole or not at all; only its owner may read it. Of a link the file that it leads to is written.
     ///
     /// # Errors
     /// When the disk or the permissions forbid it.
     pub fn write(&self, path: &Path) -> Result<()> {
         let text = self.text()?;
+        let path = &followed(path);
         let folder = directory(path);
         let hidden = folder.join(format!(".profiles.{}", unique::word()));
         let write = || {
             fs::create_dir_all(folder)?;
-            let mut options = fs::File::options();
+            let mut options = File::options();
             let mut file = options.write(true).create_new(true).mode(0o600).open(&hidden)?;
             file.write_all(text.as_bytes())?;
             file.sync_all()?;
@@ -139,6 +156,67 @@ impl Profiles {
                 .advise("--profiles FILE names another place")
         })
     }
+}
+
+/// A file's profiles while no other process changes them.
+#[derive(Debug)]
+pub struct Held {
+    profiles: Profiles,
+    path: PathBuf,
+    _lock: Option<File>,
+}
+
+impl Held {
+    /// Writes them to the file that they are from.
+    ///
+    /// # Errors
+    /// As for [`Profiles::write`].
+    pub fn write(&self) -> Result<()> {
+        self.profiles.write(&self.path)
+    }
+}
+
+impl Deref for Held {
+    type Target = Profiles;
+
+    fn deref(&self) -> &Profiles {
+        &self.profiles
+    }
+}
+
+impl DerefMut for Held {
+    fn deref_mut(&mut self) -> &mut Profiles {
+        &mut self.profiles
+    }
+}
+
+/// A lock on the folder: the file itself is another one after each change. `None` where a folder can't be locked, as on some file systems of
+/// a network, or stays locked: then the last one to write wins.
+fn locked(folder: &Path) -> Option<File> {
+    let file = File::open(folder).ok()?;
+    for _ in 0..LOCK_TRIES_MAX {
+        match file.try_lock() {
+            Ok(()) => return Some(file),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_WAIT),
+            Err(TryLockError::Error(_)) => return None,
+        }
+    }
+    None
+}
+
+/// What a link, or one behind it, leads to, whether or not it is there; any other path is its own.
+fn followed(path: &Path) -> PathBuf {
+    /// As Linux has it (<https://man7.org/linux/man-pages/man7/path_resolution.7.html>).
+    const LINKS_MAX: usize = 40;
+    if let Ok(found) = fs::canonicalize(path) {
+        return found;
+    }
+    let mut path = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        let Ok(target) = fs::read_link(&path) else { break };
+        path = directory(&path).join(target);
+    }
+    path
 }
 
 #[cfg(test)]
@@ -191,6 +269,39 @@ mod tests {
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
         assert_eq!((profiles.forget("a"), profiles.forget("all")), (1, 1));
+    }
+
+    #[test]
+    fn of_two_who_change_the_file_none_undoes_what_the_other_did() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("profiles.toml");
+        std::thread::scope(|scope| {
+            for target in ["a", "b", "c", "d"] {
+                let path = &path;
+                scope.spawn(move || {
+                    let mut held = Profiles::hold(path).unwrap();
+                    held.keep(profile(target, "11.4"));
+                    held.write().unwrap();
+                });
+            }
+        });
+        assert_eq!(Profiles::read(&path).unwrap().profiles.len(), 4);
+    }
+
+    #[test]
+    fn a_link_stays_one_and_the_file_that_it_leads_to_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("dotfiles")).unwrap();
+        let (link, file) = (folder.path().join("p.toml"), folder.path().join("dotfiles/p.toml"));
+        std::os::unix::fs::symlink("dotfiles/p.toml", &link).unwrap();
+        // The second time it is there.
+        for target in ["a", "b"] {
+            let mut held = Profiles::hold(&link).unwrap();
+            held.keep(profile(target, "11.4"));
+            held.write().unwrap();
+            assert!(link.is_symlink());
+        }
+        assert_eq!(Profiles::read(&file).unwrap().profiles.len(), 2);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::plan::{Choice, Facts, LoadOptions, Measured, Request, choose_because}
 use crate::target::{Location, Target};
 use inrush_core::wording::counted;
 
-pub use file::{Profiles, default_path};
+pub use file::{Held, Profiles, default_path};
 pub use key::Key;
 pub use recipe::Recipe;
 
@@ -132,6 +132,10 @@ pub(crate) fn apply(
             profile.recipe,
             counted(measured.lanes as u64, "connection")
         )),
+        Ok(measured) if !promises_as_much(&measured, choice) => choice.hints.push(format!(
+            "what was measured here on {date} is passed over: {}: rows of a load that fails would stay",
+            profile.recipe
+        )),
         Ok(mut measured) => {
             let Profile { date, ratio, low, high, .. } = profile.clone();
             measured.measured = Some(Measured { date, ratio, low, high });
@@ -143,6 +147,12 @@ pub(crate) fn apply(
             error.what()
         )),
     }
+}
+
+/// Whether what one way to load leaves behind when it fails is no more than what the other one would. A way whose rows are not as durable
+/// as the request wants them is no choice at all.
+pub fn promises_as_much(choice: &Choice, other: &Choice) -> bool {
+    choice.atomic || !other.atomic
 }
 
 /// The choice for a request that goes by a recipe; its knobs are not the user's, so that a try may find that it wants others.

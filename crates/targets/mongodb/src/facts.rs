@@ -112,6 +112,7 @@ pub(super) fn gather(
     Ok(TargetFacts {
         engine,
         lost_with,
+        held_by: Vec::new(),
         // A database is there as soon as something is written into it.
         exists: true,
         table,

@@ -173,7 +173,7 @@ impl Merge {
         let Insert { head, tail } = Insert::into(table, job);
         let columns = ddl::columns(job);
         let same = job.choice.key.iter().map(|name| {
-            let name = quote(ddl::column_named(job, name));
+            let name = quote(name);
             format!("later.{name} = chunk.{name} AND ")
         });
         let same: String = same.collect();
@@ -181,7 +181,7 @@ impl Merge {
         let lost = ServerFacts::of(&job.facts.target).triggers_decide && !changes;
         Self {
             lost: lost.then(|| {
-                let (before, after) = ddl::lost(table, &job.choice.key, job);
+                let (before, after) = ddl::lost(table, &job.choice.key);
                 format!("{before}pg_temp.{CHUNK}{after}")
             }),
             thin: changes.then(|| {

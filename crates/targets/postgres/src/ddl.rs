@@ -182,12 +182,8 @@ pub(super) fn indexes(table: &Table, job: &Job) -> Vec<String> {
 }
 
 /// The column as the table spells it: users need not mind upper case.
-pub(super) fn column_named<'p>(job: &'p Job, name: &'p str) -> &'p str {
-    spelt(&job.choice.columns, name)
-}
-
-/// The column of that name, or of one that differs in case.
-fn spelt<'c>(columns: &'c [Column], name: &'c str) -> &'c str {
+fn column_named<'p>(job: &'p Job, name: &'p str) -> &'p str {
+    let columns = &job.choice.columns;
     let alike = |column: &&Column| column.name.eq_ignore_ascii_case(name);
     let exact = columns.iter().find(|column| column.name == name);
     exact.or_else(|| columns.iter().find(alike)).map_or(name, |column| &column.name)
@@ -195,8 +191,8 @@ fn spelt<'c>(columns: &'c [Column], name: &'c str) -> &'c str {
 
 /// A query for how many rows of another table have left no trace in `table` where theirs were inserted unless their `key` was taken:
 /// neither they are there nor others with their key. What stands before that table and after it. A key with a NULL in it is nobody's.
-pub(super) fn lost(table: &Table, key: &[String], job: &Job) -> (String, String) {
-    let names: Vec<String> = key.iter().map(|name| quote(column_named(job, name))).collect();
+pub(super) fn lost(table: &Table, key: &[String]) -> (String, String) {
+    let names: Vec<String> = key.iter().map(|name| quote(name)).collect();
     let all =
         |part: &dyn Fn(&String) -> String| names.iter().map(part).collect::<Vec<_>>().join(" AND ");
     let is_known = all(&|name| format!("sent.{name} IS NOT NULL"));
@@ -231,7 +227,7 @@ fn on_conflict(job: &Job) -> String {
     // What counts by itself and takes nothing else (GENERATED ALWAYS) keeps its number.
     let counting = &ServerFacts::of(&job.facts.target).always_identity;
     let counts = |name: &String| counting.contains(name);
-    let is_key = |name: &str| choice.key.iter().any(|key| key.eq_ignore_ascii_case(name));
+    let is_key = |name: &String| choice.key.contains(name);
     let set = |columns: &[Column]| {
         let set = |column: &Column| {
             let name = quote(&column.name);
@@ -252,11 +248,8 @@ fn on_conflict(job: &Job) -> String {
         OnConflict::Update => set(&choice.columns),
         OnConflict::Replace => set(all.map_or(&choice.columns, |table| &table.columns)),
     };
-    let key = choice.key.iter().map(|name| match all {
-        Some(table) => spelt(&table.columns, name),
-        None => column_named(job, name),
-    });
-    format!(" ON CONFLICT ({}) DO {doing}", names(key))
+    let key = names(choice.key.iter().map(String::as_str));
+    format!(" ON CONFLICT ({key}) DO {doing}")
 }
 
 #[cfg(test)]

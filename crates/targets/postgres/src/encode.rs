@@ -255,9 +255,8 @@ impl Stores {
             let store = Store::of(column, &declared, locale);
             let form = match declared.as_str() {
                 _ if store.is_money() => Form::Money,
+                _ if store.is_raw() => Form::Bytes,
                 "smallint" | "integer" | "bigint" => Form::Integer,
-                // The server has a notation for bytes; a file of a table that the load makes has the bytes themselves.
-                "bytea" if column.declared.is_none() => Form::Bytes,
                 _ => Form::Own,
             };
             let required = column.required;
@@ -540,6 +539,7 @@ mod tests {
                 bytes: ty == Type::Bytes,
                 typed: ty != Type::Bytes,
                 is_textual: true,
+                is_document: false,
                 reading: None,
                 added: None,
                 refuses_null: false,

@@ -103,7 +103,7 @@ pub(super) fn gather(
         Some(found) => (found.schema.clone(), found.creates),
         None => schema_for(session, &name)?,
     };
-    let mut lost_with = Vec::new();
+    let (mut lost_with, mut held_by) = (Vec::new(), Vec::new());
     if let Some(found) = &table {
         server.always_identity.clone_from(&found.always_identity);
         (server.is_secured, server.triggers_decide) = (found.is_secured, found.triggers_decide);
@@ -135,17 +135,28 @@ pub(super) fn gather(
             .advise("use its owner, or a user with BYPASSRLS, or delete the rows yourself and load with --if-exists append"));
         }
         if request.if_exists == IfExists::Replace {
-            let belongs = lost::belonging(session, &found.schema, &found.facts.name)
+            let (schema, name) = (&found.schema, &found.facts.name);
+            let droppable = lost::is_droppable(session, schema, name)
+                .map_err(|failure| session.explain(failure))?;
+            if !droppable {
+                return Err(Error::target(format!(
+                    "--if-exists replace drops table {name}, and this user is not its owner"
+                ))
+                .advise("use its owner")
+                .advise("or empty the table first, and load with --if-exists append"));
+            }
+            let belongs = lost::belonging(session, schema, name)
                 .map_err(|failure| session.explain(failure))?;
             if let Some(belongs) = belongs {
                 return Err(Error::target(format!(
-                    "table {} {belongs}, and the table that takes its place would not: its rows would be missing there",
-                    found.facts.name
+                    "table {name} {belongs}, and the table that takes its place would not: its rows would be missing there"
                 ))
                 .advise("--if-exists truncate keeps the table where it is"));
             }
-            lost_with = lost::read(session, &found.schema, &found.facts.name)
-                .map_err(|failure| session.explain(failure))?;
+            held_by =
+                lost::holders(session, schema, name).map_err(|failure| session.explain(failure))?;
+            lost_with =
+                lost::read(session, schema, name).map_err(|failure| session.explain(failure))?;
         }
     }
     let found = table.as_ref().map(|found| &found.facts);
@@ -167,6 +178,7 @@ pub(super) fn gather(
         text_types: &[Type::Time, Type::Uuid, Type::Interval],
         decimals_are_texts: false,
         lost_with,
+        held_by,
         moments: MomentLimits::of(6),
         is_stream: false,
         own: Own::new(server),
@@ -238,7 +250,7 @@ fn ledger(
         return Ok(Vec::new());
     }
     let rows = session.table(&ledger.read(entries)).map_err(|failure| session.explain(failure))?;
-    rows.into_iter().flatten().flatten().map(|text| Entry::parse(&text)).collect()
+    rows.into_iter().flatten().flatten().map(|text| ledger.parse(&text)).collect()
 }
 
 /// Name and version, from the setting `server_version`, behind which packagers may have written something.

@@ -5,7 +5,7 @@ use crate::facts::ServerFacts;
 use crate::staging;
 use inrush_core::error::{Error, Result};
 use inrush_core::target::{Console, Home, JobTables, Lost, SqlRows, Twins, WITHOUT_TABLES};
-use inrush_core::{Action, Job, OnConflict, TargetFacts};
+use inrush_core::{Job, OnConflict, TargetFacts};
 
 /// Jobs of PostgreSQL: everything that publishes, renames too, is one transaction.
 pub(super) struct PostgresJobs;
@@ -41,53 +41,17 @@ impl JobTables for PostgresJobs {
     fn admits(&self, console: &mut dyn Console, job: &Job, home: &Home) -> Result<()> {
         let table = &home.table;
         let relation = format!("{}::pg_catalog.regclass", beside(home, table).literal());
-        if job.kept_table().is_some() {
-            let reads =
-                format!("SELECT 1 WHERE pg_catalog.has_table_privilege({relation}, 'SELECT')");
-            return match console.value(&reads)? {
-                Some(_) => Ok(()),
-                None => Err(Error::target(format!(
-                    "a job makes tables like {table}, and this user may not read all of its columns"
-                ))
-                .advise(format!("ask for the right: GRANT SELECT ON {table}"))
-                .advise(WITHOUT_TABLES)),
-            };
-        }
-        if job.choice.action != Action::Replace {
+        if job.kept_table().is_none() {
             return Ok(());
         }
-        let owns = format!(
-            "SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = {relation} \
-             AND (pg_catalog.pg_has_role(c.relowner, 'USAGE') OR pg_catalog.pg_has_role(n.nspowner, 'USAGE'))"
-        );
-        if console.value(&owns)?.is_none() {
-            return Err(Error::target(format!(
-                "--if-exists replace drops table {table}, and this user is not its owner"
+        let reads = format!("SELECT 1 WHERE pg_catalog.has_table_privilege({relation}, 'SELECT')");
+        match console.value(&reads)? {
+            Some(_) => Ok(()),
+            None => Err(Error::target(format!(
+                "a job makes tables like {table}, and this user may not read all of its columns"
             ))
-            .advise("use its owner")
-            .advise("or empty the table first, and begin with --if-exists append"));
-        }
-        let dependent = format!(
-            "SELECT CASE c.relkind WHEN 'm' THEN 'materialized view ' ELSE 'view ' END || c.oid::pg_catalog.regclass::text \
-               FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_rewrite r ON r.oid = d.objid JOIN pg_catalog.pg_class c ON c.oid = r.ev_class \
-              WHERE d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass \
-                AND d.refobjid = {relation} AND r.ev_class <> {relation} \
-             UNION SELECT 'constraint ' || pg_catalog.quote_ident(conname) || ' on table ' || conrelid::pg_catalog.regclass::text \
-               FROM pg_catalog.pg_constraint WHERE contype = 'f' AND confrelid = {relation} AND conrelid <> {relation} \
-             UNION SELECT 'table ' || i.inhrelid::pg_catalog.regclass::text \
-               FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class c ON c.oid = i.inhparent \
-              WHERE i.inhparent = {relation} AND c.relkind = 'r' ORDER BY 1"
-        );
-        let all: Vec<String> = console.column(&dependent)?.into_iter().flatten().collect();
-        match all.is_empty() {
-            true => Ok(()),
-            false => Err(Error::target(format!(
-                "--if-exists replace drops table {table}, and others depend on it: {}",
-                all.join(", ")
-            ))
-            .advise(format!(
-                "--if-exists append keeps table {table} and what depends on it: empty it first"
-            ))),
+            .advise(format!("ask for the right: GRANT SELECT ON {table}"))
+            .advise(WITHOUT_TABLES)),
         }
     }
 
@@ -265,7 +229,7 @@ impl SqlRows for PostgresJobs {
             OnConflict::Update | OnConflict::Replace => Some(Lost::Uncounted),
             OnConflict::Skip if !ServerFacts::of(&job.facts.target).triggers_decide => None,
             OnConflict::Skip => {
-                let (before, after) = ddl::lost(&beside(home, table), &job.choice.key, job);
+                let (before, after) = ddl::lost(&beside(home, table), &job.choice.key);
                 Some(Lost::Found { before, after })
             }
         }

@@ -20,7 +20,7 @@ use inrush_core::encode::Shape;
 use inrush_core::error::{Aftermath, Error, Kind, Result};
 use inrush_core::flow::checksum::Stored;
 use inrush_core::flow::{Checksum, Encode};
-use inrush_core::ledger::{self, Begun, Entry};
+use inrush_core::ledger::{self, Begun, Entry, Ledger};
 use inrush_core::target::{Ended, Inspect, Knob, Lane, Load, Sent, Snapshot, TableName, Verdict};
 use inrush_core::{Action, IfExists, Job, OnConflict, RejectLimit, Repeats, Retry};
 use inrush_net::statement::{
@@ -267,19 +267,19 @@ impl<'a> PostgresLoad<'a> {
         };
         let ledger = ddl::ledger(&self.target.schema, &self.target.name);
         if steps.goes_on {
-            let claimed = self.session.execute(ledger.claim(&steps.entry))?;
+            let claimed = changed_in_ledger(&mut self.session, &ledger.claim(&steps.entry))?;
             return ledger::updated(claimed).map_err(Trouble::Ended);
         }
         // Who may write into an existing one need not have the right to make it.
         let known = facts::relation(&mut self.session, &ledger.name)?;
         if known.is_none() {
-            self.session.execute(ledger.make())?;
+            make_ledger(&mut self.session, &ledger)?;
         }
         if let Some(forget) = ledger.forget(&steps.outdated) {
             self.session.execute(forget)?;
         }
         let enter = ledger.enter(&steps.entry).map_err(Trouble::Ended)?;
-        let entered = self.session.execute(enter)?;
+        let entered = changed_in_ledger(&mut self.session, &enter)?;
         ledger::entered(entered).map_err(Trouble::Ended)
     }
 
@@ -472,6 +472,27 @@ impl<'a> PostgresLoad<'a> {
             std::thread::sleep(std::time::Duration::from_millis(200));
         }
         None
+    }
+}
+
+/// Makes the ledger, unless another load does so at the same time: who comes second waits for the first step of that one, and then hears
+/// of the table, or of the catalogue's own index that has it.
+fn make_ledger(session: &mut Session<'_>, ledger: &Ledger<'_>) -> Result<(), Failure> {
+    let make = format!("SAVEPOINT made; {}; RELEASE SAVEPOINT made", ledger.make());
+    match session.execute(make) {
+        Err(failure) if matches!(session::state(&failure), "42P07" | "23505") => {
+            session.execute("ROLLBACK TO SAVEPOINT made; RELEASE SAVEPOINT made").map(drop)
+        }
+        made => made.map(drop),
+    }
+}
+
+/// How many entries the statement changes. One that another process has changed since the transaction began is none of ours: where
+/// the transaction sees what was there then, the server refuses the statement for it.
+fn changed_in_ledger(session: &mut Session<'_>, sql: &str) -> Result<u64, Failure> {
+    match session.execute(sql) {
+        Err(failure) if session::state(&failure) == "40001" => Ok(0),
+        changed => changed,
     }
 }
 

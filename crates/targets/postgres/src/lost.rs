@@ -18,6 +18,56 @@ pub(super) fn belonging(
     ))
 }
 
+/// Whether the user may drop the table.
+pub(super) fn is_droppable(
+    session: &mut Session<'_>,
+    schema: &str,
+    table: &str,
+) -> Result<bool, Failure> {
+    let name = literal(&format!("{}.{}", quote(schema), quote(table)));
+    let owns = session.value(&format!(
+        "SELECT pg_catalog.pg_has_role(c.relowner, 'USAGE') OR pg_catalog.pg_has_role(n.nspowner, 'USAGE') \
+         FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = {name}::pg_catalog.regclass"
+    ))?;
+    Ok(owns.as_deref() == Some("t"))
+}
+
+/// What the server won't drop the table without: it depends on the table, on its partitions or on their types, and is no part of them.
+pub(super) fn holders(
+    session: &mut Session<'_>,
+    schema: &str,
+    table: &str,
+) -> Result<Vec<String>, Failure> {
+    let name = literal(&format!("{}.{}", quote(schema), quote(table)));
+    let catalogue = |name: &str| format!("'pg_catalog.{name}'::pg_catalog.regclass");
+    let (class, ty) = (catalogue("pg_class"), catalogue("pg_type"));
+    let (constraint, rule) = (catalogue("pg_constraint"), catalogue("pg_rewrite"));
+    let rows = session.table(&format!(
+        "WITH dropped AS (SELECT {name}::pg_catalog.regclass::pg_catalog.oid AS oid \
+           UNION SELECT relid::pg_catalog.oid FROM pg_catalog.pg_partition_tree({name}::pg_catalog.regclass)), \
+         types AS (SELECT t.oid, t.typarray FROM pg_catalog.pg_type t JOIN dropped ON t.typrelid = dropped.oid), \
+         held AS (SELECT {class} AS classid, oid FROM dropped UNION ALL SELECT {ty}, oid FROM types UNION ALL SELECT {ty}, typarray FROM types \
+           UNION ALL SELECT {class}, q.oid FROM pg_catalog.pg_depend s JOIN dropped ON s.refobjid = dropped.oid \
+             JOIN pg_catalog.pg_class q ON q.oid = s.objid AND q.relkind = 'S' \
+             WHERE s.classid = {class} AND s.refclassid = {class} AND s.deptype IN ('a', 'i')) \
+         SELECT DISTINCT CASE \
+             WHEN d.classid = {class} AND d.objsubid = 0 THEN 'table ' || d.objid::pg_catalog.regclass::text \
+             WHEN d.classid = {constraint} THEN (SELECT 'constraint ' || pg_catalog.quote_ident(c.conname) || ' on table ' \
+               || c.conrelid::pg_catalog.regclass::text FROM pg_catalog.pg_constraint c WHERE c.oid = d.objid) \
+             WHEN d.classid = {rule} THEN (SELECT CASE v.relkind WHEN 'm' THEN 'materialized view ' WHEN 'v' THEN 'view ' \
+               ELSE 'rule ' || pg_catalog.quote_ident(r.rulename) || ' of table ' END || v.oid::pg_catalog.regclass::text \
+               FROM pg_catalog.pg_rewrite r JOIN pg_catalog.pg_class v ON v.oid = r.ev_class WHERE r.oid = d.objid) \
+             ELSE pg_catalog.pg_describe_object(d.classid, d.objid, d.objsubid) END \
+         FROM pg_catalog.pg_depend d JOIN held ON held.classid = d.refclassid AND held.oid = d.refobjid \
+         WHERE d.deptype = 'n' \
+           AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend own JOIN dropped ON own.refobjid = dropped.oid \
+             WHERE own.classid = d.classid AND own.objid = d.objid AND own.refclassid = {class} AND own.deptype <> 'n') \
+           AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint c WHERE d.classid = {constraint} AND c.oid = d.objid AND c.conparentid <> 0) \
+         ORDER BY 1"
+    ))?;
+    Ok(rows.into_iter().flatten().flatten().collect())
+}
+
 /// A condition: whether the user may give a new table in the place of the table `c` to the owner of that.
 pub(super) const KEEPS_OWNER: &str = "(pg_catalog.pg_get_userbyid(c.relowner) = current_user \
      OR EXISTS (SELECT FROM pg_catalog.pg_roles u WHERE u.rolname = current_user AND u.rolsuper) \
@@ -36,7 +86,11 @@ pub(super) fn read(
         "WITH t AS (SELECT {name}::pg_catalog.regclass::pg_catalog.oid AS oid), \
          a AS (SELECT a.* FROM pg_catalog.pg_attribute a, t WHERE a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped), \
          lost(place, nth, what) AS ( \
-           SELECT CASE c.contype WHEN 'p' THEN 1 WHEN 'c' THEN 4 WHEN 'u' THEN 5 WHEN 'f' THEN 6 ELSE 7 END, c.oid::int8, \
+           SELECT 0, 0::int8, 'PARTITION BY ' || pg_catalog.pg_get_partkeydef(t.oid) FROM t JOIN pg_catalog.pg_class c ON c.oid = t.oid \
+             WHERE c.relkind = 'p' \
+           UNION ALL SELECT 0, p.nth, 'PARTITION ' || p.relid::pg_catalog.text FROM t \
+             CROSS JOIN LATERAL pg_catalog.pg_partition_tree(t.oid) WITH ORDINALITY AS p(relid, parent, is_leaf, level, nth) WHERE p.level > 0 \
+           UNION ALL SELECT CASE c.contype WHEN 'p' THEN 1 WHEN 'c' THEN 4 WHEN 'u' THEN 5 WHEN 'f' THEN 6 ELSE 7 END, c.oid::int8, \
                   pg_catalog.pg_get_constraintdef(c.oid) \
              FROM pg_catalog.pg_constraint c, t WHERE c.conrelid = t.oid AND c.contype IN ('p', 'u', 'c', 'f', 'x') \
            UNION ALL SELECT 2, a.attnum::int8, 'NOT NULL on ' || a.attname::text FROM a, t WHERE a.attnotnull AND a.attidentity = '' \

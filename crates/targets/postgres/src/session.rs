@@ -224,6 +224,7 @@ impl<'a> Session<'a> {
                 .advise("the user's or the database's statement_timeout is too short for a load: PGOPTIONS='-c statement_timeout=0' lifts it")
                 .advise("--chunk-size 64k makes statements shorter"),
             "40001" => error.advise("other connections have changed the same rows during the load: run it again"),
+            "2BP01" => error.advise("drop what depends on it first, and make it again afterwards"),
             "26000" => error.advise("a pooler in transaction mode takes it to another connection: --strategy values prepares nothing"),
             "25006" => error.advise("the server, or this database, only reads: load into the primary server"),
             _ => match refused.hint {

@@ -632,3 +632,65 @@ fn steps_of_a_program_outlive_their_connections() {
         steps::outlive_connections(server, |server, id| server.kill(id));
     });
 }
+
+/// Neither knows of the ledger when it begins, and the second waits for the first to have made it.
+#[test]
+fn first_loads_in_steps_at_once_make_one_ledger() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n");
+        let load = ["load", "t.csv", "--table"];
+        let to = [server.url(), "--guarantee".to_owned(), "chunks".to_owned()];
+        let begin = |table: &str, more: &[&str]| {
+            let to: Vec<&str> = to.iter().map(String::as_str).collect();
+            start(&mut server.command(&[&load[..], &[table], &to, more].concat()))
+        };
+        let end = |child| Outcome::of("load".to_owned(), finish(child, b""));
+        end(begin("first", &[])).exits(0);
+        server.sql("ALTER TABLE inrush_steps RENAME TO made; CREATE TABLE kept (id int)");
+        for (table, more) in [("second", &[][..]), ("kept", &["--if-exists", "append"])] {
+            server.sql("BEGIN; CREATE TABLE inrush_steps (LIKE made INCLUDING ALL)");
+            let child = begin(table, more);
+            wait_until_it_waits(&child);
+            server.sql("COMMIT");
+            end(child).exits(0);
+            assert_eq!(server.count(table), 1);
+            assert_eq!(server.count("inrush_steps"), 1);
+            server.sql("DROP TABLE inrush_steps");
+        }
+    });
+}
+
+#[test]
+fn who_goes_on_second_hears_of_the_first() {
+    for_each_server(|server| {
+        let rows: String = (1..=2_000).map(|id| format!("{id}\n")).collect();
+        server.write("t.csv", format!("id\n{rows}x\n"));
+        let url = server.url();
+        let load = ["load", "t.csv", &url, "--type", "id=integer", "--chunk-size", "4k"];
+        let steps = ["--guarantee", "chunks", "--commit-rows", "500"];
+        server.inrush(&[&load[..], &steps].concat()).exits(1).says(&["resumable"]);
+        server.sql("BEGIN; UPDATE inrush_steps SET steps = steps + 1");
+        let child = start(&mut server.command(&[&load[..], &["--resume"]].concat()));
+        wait_until_it_waits(&child);
+        server.sql("COMMIT");
+        let run = Outcome::of("load".to_owned(), finish(child, b"")).exits(1);
+        run.says(&["another process goes on with the same load", "--resume"]);
+    });
+}
+
+/// What the error says to do does what it says.
+#[test]
+fn a_load_in_another_schema_is_forgotten_by_the_statement_that_the_error_says() {
+    for_each_server(|server| {
+        let rows: String = (1..=2_000).map(|id| format!("{id}\n")).collect();
+        server.write("t.csv", format!("id\n{rows}x\n")).sql("CREATE SCHEMA other");
+        let load = ["t.csv", "--table", "other.t", "--type", "id=integer", "--chunk-size", "4k"];
+        let steps = ["--guarantee", "chunks", "--commit-rows", "500"];
+        server.load(&[&load[..], &steps].concat()).exits(1).says(&["resumable"]);
+        let append = [&load[..], &["--if-exists", "append", "--max-rejects", "1"]].concat();
+        let run = server.load(&append).exits(1).says(&["is unfinished"]);
+        let (_, said) = run.stderr.split_once("DELETE FROM ").expect("a statement");
+        let (statement, _) = said.split_once(" forgets").expect("what it does");
+        server.sql(&format!("DELETE FROM {statement}")).load(&append).exits(3);
+    });
+}

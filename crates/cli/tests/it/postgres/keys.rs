@@ -406,3 +406,45 @@ fn columns_that_count_by_themselves_keep_their_number_in_a_replaced_row() {
         assert_eq!(rows, rows![["a", "new", "t"], ["b", "other", "f"]]);
     });
 }
+
+#[test]
+fn a_key_that_counts_and_is_not_in_the_source_finds_no_row() {
+    for_each_server(|server| {
+        server.write("t.csv", "email,name\na,new\n").sql(
+            "CREATE TABLE t (id serial PRIMARY KEY, email text UNIQUE, name text); INSERT INTO t (email, name) VALUES ('b', 'old')",
+        );
+        for (way, how) in [("copy-binary", "update"), ("values", "skip"), ("unnest", "replace")] {
+            let load = ["t.csv", "--if-exists", "append", "--strategy", way, "--on-conflict", how];
+            server.refuses(&load).says(&["the source has no column id", "--key email"]);
+            server.load(&[&load[..], &["--key", "email"]].concat()).exits(0);
+            assert_eq!(server.count("t"), 2, "{way}");
+        }
+    });
+}
+
+#[test]
+fn columns_that_differ_from_the_key_in_case_alone_are_updated() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,ID,v\n1,new,new\n2,n2,n2\n");
+        for way in some(server.ways_into_used()) {
+            server.drop_table("t").sql(
+                "CREATE TABLE t (id int PRIMARY KEY, \"ID\" text, v text); INSERT INTO t VALUES (1, 'old', 'old')",
+            );
+            let load = [
+                "t.csv",
+                "--match",
+                "position",
+                "--if-exists",
+                "append",
+                "--on-conflict",
+                "update",
+            ];
+            server.load(&[&load[..], &way.options()].concat()).exits(0);
+            let stored = rows![[1, "new", "new"], [2, "n2", "n2"]];
+            assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
+        }
+        let other = ["t.csv", "--match", "position", "--if-exists", "append"];
+        let by = ["--on-conflict", "update", "--key", "ID"];
+        server.refuses(&[&other[..], &by].concat()).says(&["--key ID", "no UNIQUE"]);
+    });
+}

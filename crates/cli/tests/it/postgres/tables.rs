@@ -673,6 +673,61 @@ fn a_table_that_is_part_of_another_is_not_replaced() {
 }
 
 #[test]
+fn partitions_go_with_a_replaced_table_and_that_is_said() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n").sql(
+            "CREATE TABLE t (id int) PARTITION BY RANGE (id); CREATE TABLE low PARTITION OF t FOR VALUES FROM (0) TO (9);
+             CREATE TABLE high PARTITION OF t FOR VALUES FROM (9) TO (99) PARTITION BY LIST (id);
+             CREATE TABLE nine PARTITION OF high FOR VALUES IN (9)",
+        );
+        let replace = ["t.csv", "--if-exists", "replace"];
+        let lost = "the old table had: PARTITION BY RANGE (id), PARTITION ";
+        server.plan(&replace).exits(0).prints(&[lost, "PARTITION low", "PARTITION nine"]);
+        server.sql("CREATE VIEW v AS SELECT id FROM nine");
+        server.refuses(&replace).says(&["others depend on it: view v"]);
+        server.sql("DROP VIEW v").load(&replace).exits(0).prints(&[lost]);
+        assert_eq!(server.tables(), ["t"]);
+    });
+}
+
+/// What would be found out when all rows are there is found out before the first.
+#[test]
+fn a_table_that_others_depend_on_is_not_replaced() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n").sql(
+            "CREATE TABLE t (id int PRIMARY KEY, up int REFERENCES t, CHECK (up < id)); INSERT INTO t VALUES (7);
+             CREATE INDEX ON t ((up + id)); CREATE POLICY own ON t USING (id > (SELECT min(s.id) FROM t s)); CREATE STATISTICS s ON id, up FROM t",
+        );
+        let replace = ["t.csv", "--if-exists", "replace"];
+        for (make, drop, what) in [
+            ("CREATE VIEW v AS SELECT id, up FROM t", "DROP VIEW v", "view v"),
+            (
+                "CREATE TABLE child (t int REFERENCES t); INSERT INTO child VALUES (7)",
+                "DROP TABLE child",
+                "constraint child_t_fkey on table child",
+            ),
+            ("CREATE TABLE heir () INHERITS (t)", "DROP TABLE heir", "table heir"),
+            ("CREATE TABLE u (whole t)", "DROP TABLE u", "column whole of table u"),
+            (
+                "CREATE TABLE u (id int); CREATE RULE r AS ON INSERT TO u DO ALSO INSERT INTO t VALUES (NEW.id)",
+                "DROP TABLE u",
+                "rule r of table u",
+            ),
+        ] {
+            server.sql(make);
+            let run = server.refuses(&replace).says(&[&format!("others depend on it: {what}")]);
+            let truncates = run.stderr.contains("--if-exists truncate");
+            assert_eq!(truncates, !what.contains("child"), "{run:?}");
+            let url = server.url();
+            server.inrush(&[&["plan", "t.csv", &url][..], &replace[1..]].concat()).exits(1);
+            server.sql(drop);
+        }
+        server.plan(&replace).exits(0);
+        server.load(&replace).exits(0);
+    });
+}
+
+#[test]
 fn what_a_replaced_table_was_part_of_is_listed_and_its_owner_stays() {
     for_each_server(|server| {
         let (app, other) =

@@ -617,3 +617,22 @@ fn members_of_an_enum_may_have_backslashes_and_quotes() {
         assert_eq!(server.number("SELECT count(*) FROM t WHERE a IN ('a\\b', 'it''s')"), 2);
     });
 }
+
+/// A value far behind the sample makes a column text, and the load begins again: what is to be known is the same.
+#[test]
+fn what_only_the_server_reads_is_said_of_another_try_too() {
+    for_each_server(|server| {
+        let row = |n: u32| {
+            let extra = if n == 150_000 { "late".to_owned() } else { n.to_string() };
+            format!("{n},\"[{n},{})\",{extra}\n", n + 5)
+        };
+        let rows: String = (0..200_000).map(row).collect();
+        server.write("t.csv", format!("id,r,extra\n{rows}"));
+        server.sql("CREATE TABLE t (id int, r int4range)");
+        let report = server.report(&["t.csv", "--new-columns", "add"]);
+        assert_eq!(report["plan"]["columns"][2]["type"], "text", "{report}");
+        let warnings = report["warnings"].as_array().unwrap().iter().map(ToString::to_string);
+        let read = "only the server reads the values of r (int4range)";
+        assert_eq!(warnings.filter(|warning| warning.contains(read)).count(), 1, "{report}");
+    });
+}

@@ -118,8 +118,9 @@ impl Store {
     /// The store of a column whose type is `declared`: as the catalogue has it, with its collation's code page behind.
     pub(crate) fn of(column: &Column, declared: &str) -> Self {
         let parsed = Declared::parse(declared);
-        let is_made = column.declared.is_none();
-        let (kind, not_bulk) = kind(&parsed, is_made);
+        // What `--type` calls bytes is bytes as they are, and no notation for them.
+        let is_raw = column.is_own() && column.ty == Type::Bytes;
+        let (kind, not_bulk) = kind(&parsed, is_raw);
         let wanted_is = wanted(&kind, declared);
         let kind = match (kind, check(column)) {
             (Kind::Text(text), Some(check)) => Kind::Checked { text, check: Box::new(check) },
@@ -523,7 +524,7 @@ fn check(column: &Column) -> Option<Kind> {
 }
 
 /// How values are kept, and why they can't go with INSERT BULK.
-fn kind(declared: &Declared<'_>, is_made: bool) -> (Kind, Option<&'static str>) {
+fn kind(declared: &Declared<'_>, is_raw: bool) -> (Kind, Option<&'static str>) {
     /// What the driver declares isn't always what it sends.
     const DECLARES: Option<&str> =
         Some("the driver's INSERT BULK declares such columns otherwise than it sends them");
@@ -581,11 +582,11 @@ fn kind(declared: &Declared<'_>, is_made: bool) -> (Kind, Option<&'static str>) 
         "text" => return (narrow(false, VALUE_LEN_MAX).0, UNKNOWN),
         "binary" => {
             let size = length(1);
-            Kind::Bytes { min: size, max: size, raw: is_made }
+            Kind::Bytes { min: size, max: size, raw: is_raw }
         }
-        "varbinary" => Kind::Bytes { min: 0, max: length(1), raw: is_made },
+        "varbinary" => Kind::Bytes { min: 0, max: length(1), raw: is_raw },
         "image" => {
-            return (Kind::Bytes { min: 0, max: VALUE_LEN_MAX, raw: is_made }, UNKNOWN);
+            return (Kind::Bytes { min: 0, max: VALUE_LEN_MAX, raw: is_raw }, UNKNOWN);
         }
         "uniqueidentifier" => Kind::Uuid,
         "xml" => return (Kind::Xml, REWRITES),

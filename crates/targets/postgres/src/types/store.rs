@@ -82,8 +82,8 @@ impl Store {
     /// underneath: `zip = character varying(5)`, `mood = enum('sad','it''s ok')`. `locale` is the session's.
     pub(crate) fn of(column: &Column, declared: &str, locale: &Locale) -> Self {
         let parsed = Declared::parse(declared);
-        let is_made = column.declared.is_none();
-        let mut kind = kind(&parsed, is_made, locale);
+        let own = column.is_own().then_some(column.ty);
+        let mut kind = kind(&parsed, own, locale);
         if let Kind::Text(text) = kind
             && let Some(check) = check(column)
         {
@@ -196,6 +196,11 @@ impl Store {
         }
     }
 
+    /// Whether values are bytes as they are, which the server reads in a notation of its own.
+    pub(crate) fn is_raw(&self) -> bool {
+        matches!(self.kind, Kind::RawBytes)
+    }
+
     /// Whether values are amounts of money, whose text is not read alike everywhere.
     pub(crate) fn is_money(&self) -> bool {
         matches!(self.kind, Kind::Money(_))
@@ -305,12 +310,13 @@ fn check(column: &Column) -> Option<Store> {
         return None;
     }
     let spelled = declared::spell(column.ty);
-    let kind = kind(&Declared::parse(&spelled), true, &Locale::of("UTC", ""));
+    let kind = kind(&Declared::parse(&spelled), Some(column.ty), &Locale::of("UTC", ""));
     Some(Store { wanted: wanted(&kind, &spelled).into(), kind, strict: column.is_strict() })
 }
 
-/// How an array's elements are stored, or the values of another type.
-fn kind(declared: &Declared<'_>, is_made: bool, locale: &Locale) -> Kind {
+/// How an array's elements are stored, or the values of another type. `own` is the load's word on what they are, where the column
+/// [is its own](Column::is_own).
+fn kind(declared: &Declared<'_>, own: Option<Type>, locale: &Locale) -> Kind {
     let digits = declared.number().map_or(6, |digits| digits.min(6) as u8);
     let zone = declared.name.ends_with("with time zone");
     match declared.name.as_str() {
@@ -328,15 +334,16 @@ fn kind(declared: &Declared<'_>, is_made: bool, locale: &Locale) -> Kind {
         "bit varying" => Kind::Bit(Bits { len: declared.number(), varying: true }),
         "date" => Kind::Date,
         "timestamp without time zone" | "timestamp with time zone" => {
-            let moments = Moments { digits, zone, wants_offset: zone && is_made };
+            let wants_offset = zone && own.is_some_and(Type::has_offset);
+            let moments = Moments { digits, zone, wants_offset };
             match &locale.zone {
                 // Without an offset a value is of the session's time zone.
-                Zone::Named(name) if zone && !is_made => Kind::Zoned(Zoned::of(moments, name)),
+                Zone::Named(name) if zone && !wants_offset => Kind::Zoned(Zoned::of(moments, name)),
                 _ => Kind::Moment(moments),
             }
         }
         "time without time zone" | "time with time zone" => {
-            let is_known = matches!(locale.zone, Zone::Utc) && !is_made;
+            let is_known = matches!(locale.zone, Zone::Utc);
             Kind::Time(Times { digits, zone, wants_offset: zone && !is_known })
         }
         "text" | "bpchar" => Kind::Text(Texts::ANY),
@@ -346,7 +353,7 @@ fn kind(declared: &Declared<'_>, is_made: bool, locale: &Locale) -> Kind {
         "enum" => Kind::Label(Labels::new(declared.labels())),
         "json" => Kind::Json,
         "jsonb" => Kind::Jsonb,
-        "bytea" if is_made => Kind::RawBytes,
+        "bytea" if own == Some(Type::Bytes) => Kind::RawBytes,
         "bytea" => Kind::Bytes,
         "uuid" => Kind::Uuid,
         "inet" => Kind::Inet { is_network: false },

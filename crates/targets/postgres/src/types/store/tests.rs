@@ -173,18 +173,40 @@ fn what_only_the_server_can_read_goes_as_text() {
         assert!(!store.is_binary() && !store.compares(), "{declared}");
         check(&store, &[("x", "78")]);
     }
-    for (declared, ty) in [
-        ("timestamp with time zone", Type::Timestamp { zone: true }),
-        ("timestamp(3) with time zone[]", Type::Text),
-    ] {
-        let is_binary = |declared_as, zone| {
-            let store = Store::of(&column(ty, declared_as, true), declared, &Locale::of(zone, ""));
-            store.is_binary()
+    let moment = Type::Timestamp { zone: true };
+    for (declared, ty) in
+        [("timestamp with time zone", moment), ("timestamp(3) with time zone[]", Type::Text)]
+    {
+        let is_binary = |zone| {
+            let column = column(ty, Some(declared), true);
+            Store::of(&column, declared, &Locale::of(zone, "")).is_binary()
         };
-        assert!(!is_binary(Some(declared), "Europe/Berlin"));
-        assert!(is_binary(Some(declared), "UTC"));
-        assert!(is_binary(None, "Europe/Berlin"));
+        assert!(!is_binary("Europe/Berlin"));
+        assert!(is_binary("UTC"));
     }
+    let made = column(moment, None, true);
+    let declared = "timestamp with time zone";
+    assert!(Store::of(&made, declared, &Locale::of("Europe/Berlin", "")).is_binary());
+}
+
+/// In whatever table: what it was given in the load's first run it is given in all of them.
+#[test]
+fn what_the_load_says_of_a_column_is_what_its_values_mean() {
+    let store = |ty, basis, declared: &str| {
+        let column = Column { basis, ..column(ty, Some(declared), true) };
+        Store::of(&column, declared, &Locale::of("Europe/Berlin", ""))
+    };
+    let (bytes, moment) = (Type::Bytes, Type::Timestamp { zone: true });
+    for basis in [Basis::Asked, Basis::Settled] {
+        check(&store(bytes, basis, "bytea"), &[(r"\101", "5c313031")]);
+        check(&store(bytes, basis, "raw = bytea"), &[(r"\101", "5c313031")]);
+        let at = "timestamp with time zone";
+        check(&store(moment, basis, at), &[("2024-01-01 00:00:00", "[type]")]);
+        assert!(store(moment, basis, at).is_binary() && store(bytes, basis, "bytea").is_raw());
+    }
+    check(&store(bytes, Basis::Declared, "bytea"), &[(r"\101", "41")]);
+    // Of the bytes it says nothing.
+    check(&store(Type::Text, Basis::Asked, "bytea"), &[(r"\101", "41")]);
 }
 
 #[test]
