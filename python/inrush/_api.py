@@ -305,11 +305,12 @@ def _given(said: dict[str, Any]) -> dict[str, Any]:
 def _said(name: str, value: Any) -> dict[str, Any]:
     """An option as `inrush plan --json` has it."""
     if isinstance(value, Mapping):
-        values = [f"{one}={other}" for one, other in value.items()]
+        values = [f"{one}={_options.word(other)}" for one, other in value.items()]
     elif isinstance(value, (list, tuple)):
-        values = [str(one) for one in value]
+        # An index has several columns.
+        values = [",".join(map(str, one)) if isinstance(one, (list, tuple)) else str(one) for one in value]
     else:
-        values = [str(value)]
+        values = [_options.word(value)]
     return {"option": name, "values": values, "from": "keyword"}
 
 
@@ -450,6 +451,9 @@ def _with_index(frame: Any) -> Any:
         if name is None:
             dropped.append(level)
         elif name in frame.columns:
+            if frame.columns.nlevels > 1:
+                joined = "frame.columns = ['_'.join(map(str, name)) for name in frame.columns]"
+                raise UsageError(f"both the index and columns of several levels are called '{name}': {joined} gives these one name each")
             if not index.get_level_values(level).equals(frame.set_index(name).index):
                 raise UsageError(f"both the index and a column are called '{name}', and they differ")
             dropped.append(level)
@@ -556,8 +560,8 @@ def _is_uniform(values: Any) -> bool:
     dtype = values.dtype
     if isinstance(dtype, pandas.CategoricalDtype):
         return _is_uniform(dtype.categories)
-    if isinstance(dtype, pandas.PeriodDtype):
-        # What Arrow makes of periods are their numbers.
+    if isinstance(dtype, (pandas.PeriodDtype, pandas.IntervalDtype)):
+        # What Arrow makes of periods are their numbers, and of intervals their ends, without which of them are part of it.
         return False
     if dtype != object:
         return True

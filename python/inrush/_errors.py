@@ -177,6 +177,7 @@ _OPTIONS: dict[str, tuple[str, str, str]] = {
     "resume": ("resume=True", "", ""),
     "max-rejects": ("max_rejects", _NUMBER, "{}"),
     "rejects": ("rejects", _NAMES, "{}"),
+    "partition": ("partition", _NUMBER, "{}"),
     "password": ("password", r"(?:env:NAME|file:PATH)\b", '"{}"'),
     "verify": ("verify", r"(?:count|checksum|none)\b", '"{}"'),
 }

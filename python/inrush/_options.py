@@ -51,12 +51,16 @@ def path(what: str, value: Any) -> str:
     return named
 
 
+#: Where objects of SQLAlchemy have their URL, which is an object, too.
+_URLS = (("render_as_string", ""), ("url", "url."), ("engine", "engine.url."), ("get_bind", "get_bind().engine.url."))
+
+
 def _hint(value: Any) -> str:
     """How a URL of SQLAlchemy is written."""
     if type(value).__module__.partition(".")[0] != "sqlalchemy":
         return ""
-    own = "" if hasattr(value, "render_as_string") else "url."
-    return f": its {own}render_as_string(hide_password=False) is one"
+    own = next((own for name, own in _URLS if hasattr(value, name)), None)
+    return "" if own is None else f": its {own}render_as_string(hide_password=False) is one"
 
 
 #: Drivers that SQLAlchemy names within a URL.
@@ -69,16 +73,20 @@ def _target(value: Any) -> str:
     driver = _DRIVER.match(url)
     if driver:
         raise UsageError(f"target: {driver[1]}+{driver[2]}://: no driver is named here: leave +{driver[2]} out")
-    name = url.removeprefix("sqlite:///")
-    if name != url and _may_be_here(name):
+    scheme, three, name = url.partition(":///")
+    if not three or scheme not in ("sqlite", "duckdb"):
+        return url
+    if name == ":memory:":
+        return f"{scheme}:{name}"
+    if _may_be_here(name):
         raise UsageError(
-            f"target: sqlite:///{name} is {name} in this folder to SQLAlchemy, and /{name} to others: write sqlite:{name} or sqlite:/{name}"
+            f"target: {url} is {name} in this folder to SQLAlchemy, and /{name} to others: write {scheme}:{name} or {scheme}:/{name}"
         )
     return url
 
 
 def _may_be_here(name: str) -> bool:
-    """Whether a path behind `sqlite:///` may be meant from this folder on: SQLAlchemy has a slash more before one from the root on."""
+    """Whether a path behind `sqlite:///` or `duckdb:///` may be meant from this folder on: SQLAlchemy has a slash more before one from the root on."""
     folder = os.path.dirname(name)
     if name.startswith("/"):
         return False
@@ -112,6 +120,22 @@ def _mapping(what: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise UsageError(f"{what}: {value!r} is no dict")
     return value
+
+
+def count(what: str, value: Any, least: int = 1) -> int | None:
+    """A whole number of something, where one is said."""
+    if value is None:
+        return None
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= least:
+        return int(value)
+    raise UsageError(f"{what}: {value!r} is no number from {least} on")
+
+
+def text(what: str, value: Any) -> str | None:
+    """A text, where one is said."""
+    if value is None or isinstance(value, str):
+        return value
+    raise UsageError(f"{what}: {type(value).__name__} is no text")
 
 
 def size(value: int | str | None, what: str = "chunk_size") -> int | None:
@@ -171,7 +195,15 @@ def request(
     missing_columns: str | None = None,
     max_expand: int | str | None = None,
     nulls: str | Sequence[str] | None = None,
-    **dialect: Any,
+    format: str | None = None,
+    flatten: bool | None = None,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    escape: str | None = None,
+    header: bool | None = None,
+    encoding: str | None = None,
+    skip_lines: int | None = None,
+    comment: str | None = None,
 ) -> dict[str, Any]:
     """What was said, and nothing else."""
     said: dict[str, Any] = {
@@ -185,7 +217,7 @@ def request(
         "primary_key": names("primary_key", primary_key),
         "indexes": None if indexes is None else [names("indexes", index) for index in _several("indexes", indexes)],
         "strategy": strategy,
-        "knobs": None if settings is None else {name: _word(value) for name, value in _mapping("settings", settings).items()},
+        "knobs": None if settings is None else {name: word(value) for name, value in _mapping("settings", settings).items()},
         "lanes": lanes,
         "encoders": encoders,
         "chunk_bytes": size(chunk_size),
@@ -207,22 +239,34 @@ def request(
         "trim": ("unquoted" if trim else None) if isinstance(trim, bool) else trim,
         "columns": names("columns", columns),
         "drop": names("drop", drop),
-        "rename": None if rename is None else _pairs(_mapping("rename", rename)),
-        "add": None if add is None else [f"{name}={_constant(name, value)}" for name, value in _mapping("add", add).items()],
+        "rename": None
+        if rename is None
+        else [f"{_before_equals('rename', old)}={word(new)}" for old, new in _mapping("rename", rename).items()],
+        "add": None
+        if add is None
+        else [f"{_before_equals('add', name)}={_constant(name, value)}" for name, value in _mapping("add", add).items()],
         "not_null": names("not_null", not_null),
         "case": case,
         "new_columns": new_columns,
         "missing_columns": missing_columns,
         "max_expand": size(max_expand, "max_expand"),
         "nulls": names("nulls", nulls),
-        **dialect,
+        "format": format,
+        "flatten": flatten,
+        "delimiter": delimiter,
+        "quote": quote,
+        "escape": escape,
+        "header": header,
+        "encoding": encoding,
+        "skip_lines": skip_lines,
+        "comment": comment,
     }
     if isinstance(types, str):
         if types not in ("infer", "text"):
             raise UsageError(f"types: '{types}' is none of infer, text, and no dict of columns and types")
         said["all_text"] = types == "text"
     elif types is not None:
-        said["types"] = {name: _type(name, word) for name, word in _mapping("types", types).items()}
+        said["types"] = {name: _type(name, given) for name, given in _mapping("types", types).items()}
     if isinstance(rejects, (str, os.PathLike)):
         said["rejects"] = os.fspath(rejects)
     elif rejects is not None:
@@ -230,20 +274,38 @@ def request(
     return {name: value for name, value in said.items() if value is not None}
 
 
-def _pairs(values: Mapping[str, Any]) -> list[str]:
-    return [f"{name}={_word(value)}" for name, value in values.items()]
+#: All options.
+KNOWN = frozenset(request.__kwdefaults__ or ()) - {"sources"}
+
+#: Those that say how files are written and read.
+OF_FILES = frozenset(
+    (
+        *("format", "flatten", "delimiter", "quote", "escape", "header", "encoding", "skip_lines", "comment", "max_expand", "nulls"),
+        *("decimal", "thousands", "date_format", "timestamp_format", "true", "false", "time_zone", "trim"),
+        *("columns", "drop", "rename", "add", "not_null", "case", "new_columns", "missing_columns"),
+    )
+)
 
 
-def _type(name: Any, word: Any) -> str:
+def _before_equals(what: str, name: Any) -> str:
+    """The name of a column in front of a `=`, and so one without."""
+    named = _name(what, name)
+    if "=" in named:
+        raise UsageError(f"{what}: {named!r}: a name with = in it can't be said here: rename the column before")
+    return named
+
+
+def _type(name: Any, given: Any) -> str:
     """The type of a column, in a word."""
-    if isinstance(word, str):
-        return word
-    said = _WORDS.get(word) if isinstance(word, type) else None
+    if isinstance(given, str):
+        return given
+    said = _WORDS.get(given) if isinstance(given, type) else None
     hint = f'write "{said}"' if said else 'write a word such as "integer", "decimal(10,2)" or "timestamp"'
-    raise UsageError(f"types: {name}: {word!r} is no name of a type: {hint}")
+    raise UsageError(f"types: {name}: {given!r} is no name of a type: {hint}")
 
 
-def _word(value: Any) -> str:
+def word(value: Any) -> str:
+    """A value as the command has it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return str(value)

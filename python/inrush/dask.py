@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any
 
 from . import job as _job
-from ._api import Rows
 from ._result import JobReport
 
 __all__ = ["write"]
@@ -28,7 +27,7 @@ def write(ddf: Any, url: str, *, table: str, **options: Any) -> JobReport:
 
     With `guarantee="per_partition"` and a `job_id`, a load that failed goes on behind the partitions that are there.
     """
-    job = _job.begin(url, Rows(ddf._meta_nonempty).rows, table=table, attempts=ddf.npartitions, **options)
+    job = _job.begin(url, ddf._meta_nonempty, table=table, attempts=ddf.npartitions, **options)
     if job.state == "committed":
         return _job.publish(job, [])
     attempt = _dask.delayed(_write, pure=False)

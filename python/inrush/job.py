@@ -13,12 +13,13 @@ from __future__ import annotations
 import builtins
 import json
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from . import _inrush, _options
-from ._api import Rows, _same, _sources
-from ._errors import UsageError
+from ._api import Rows, _is_arrow, _same, _sources
+from ._errors import Error, UsageError
 from ._result import JobReport, _Told
 
 __all__ = ["Job", "Token", "abort", "begin", "begin_files", "gc", "list", "publish", "recover", "write"]
@@ -61,6 +62,53 @@ def _text(what: str, given: Any) -> str:
     raise UsageError(f"{what}: {type(given).__name__} is neither what begin or write has answered, nor its text")
 
 
+def _refuse(function: str, said: Mapping[str, Any], no_file: str | None = None) -> None:
+    """Refuses keywords that a function has no use for: of those of `load` it takes what says how files are written and read, or, where
+    `no_file` says why, none."""
+    for name in said:
+        if name not in _options.KNOWN:
+            raise TypeError(f"{function}() got an unexpected keyword argument '{name}'")
+        if name in _options.OF_FILES:
+            why = no_file
+        elif function == "write" and name in (begin.__kwdefaults__ or ()):
+            why = "begin() takes it, for all rows of the job"
+        elif name == "rejects":
+            why = "no job takes it: what publish() returns, or raises, has the bad rows"
+        else:
+            why = "no job takes it"
+        if why is not None:
+            raise UsageError(f"{name}: {why}")
+
+
+def _said(job_id: Any, connections: Any, attempts: Any, password: Any, guarantee: Any) -> tuple[Any, ...]:
+    """What is said of a job itself, as the extension module takes it."""
+    return (
+        _options.text("job_id", job_id),
+        _options.count("connections", connections) or 8,
+        _options.count("attempts", attempts),
+        _options.text("password", password),
+        _options.text("guarantee", guarantee) or "atomic",
+    )
+
+
+def _schema(given: Any) -> tuple[Any, builtins.list[str] | None, bool, bool]:
+    """What says what a job's rows are like, as the extension module takes it: of a frame its columns as they would be written."""
+    if hasattr(given, "__arrow_c_schema__"):
+        return (given, None, True, False)
+    source = Rows(given) if _is_arrow(given) or hasattr(given, "columns") else None
+    if source is None or not (source.is_pandas or _is_arrow(source.rows)):
+        raise UsageError("schema: takes what has Arrow's interface: a schema of PyArrow, or a frame")
+    return source.fed(source.columns)
+
+
+def _columns(job: str) -> builtins.list[str]:
+    """The names of a job's columns."""
+    try:
+        return builtins.list(json.loads(job)["columns"])
+    except (ValueError, KeyError, TypeError):
+        raise UsageError("this is no text of a job: take what begin has answered, whole and unchanged") from None
+
+
 def begin(
     url: str,
     schema: Any = None,
@@ -99,8 +147,7 @@ def begin(
     """
     if (schema is None) == (like is None):
         raise UsageError("say what the rows are like: either schema, or like=FILE")
-    if like is None and dialect:
-        raise TypeError(f"begin() got an unexpected keyword argument '{next(iter(dialect))}'")
+    _refuse("begin", dialect, "is for files, and schema= is none: say like=FILE" if like is None else None)
     said = _options.request(
         target=url,
         sources=None if like is None else _sources(like),
@@ -118,7 +165,8 @@ def begin(
         verify=verify,
         **dialect,
     )
-    return Job(_inrush.job_begin(_options.UNWATCHED, schema, said, (job_id, connections, attempts, password, guarantee)))
+    columns = None if schema is None else _schema(schema)
+    return Job(_inrush.job_begin(_options.UNWATCHED, columns, said, _said(job_id, connections, attempts, password, guarantee)))
 
 
 def begin_files(
@@ -153,6 +201,7 @@ def begin_files(
     every value is looked at before, unless `types` says what the columns are. Other keywords are those of `begin`, and those of `load`
     that say how files are written. Of a job that is committed already there are no parts.
     """
+    _refuse("begin_files", dialect)
     said = _options.request(
         target=url,
         sources=_sources(sources),
@@ -170,10 +219,8 @@ def begin_files(
         verify=verify,
         **dialect,
     )
-    if parts is not None and parts < 1:
-        raise UsageError(f"parts: {parts} is no number of parts")
-    size = _options.size(part_bytes) or 1
-    job, splits = _inrush.job_begin_files(_options.UNWATCHED, said, (job_id, connections, None, password, guarantee), (parts, size))
+    cut = (_options.count("parts", parts), _options.size(part_bytes, "part_bytes") or 1)
+    job, splits = _inrush.job_begin_files(_options.UNWATCHED, said, _said(job_id, connections, None, password, guarantee), cut)
     return Job(job), splits
 
 
@@ -196,31 +243,40 @@ def write(
     text = _text("job", job)
     if (batches is None) == (split is None):
         raise UsageError("say what is to be written: either rows, or split=PART")
+    partition = _options.count("partition", partition, 0)
     if split is not None:
-        if dialect:
-            raise TypeError(f"write() got an unexpected keyword argument '{next(iter(dialect))}' besides split")
+        _refuse("write", dialect, "begin_files() takes it, for all parts")
+        split = _text("split", split)
         watching = _options.watching(progress, None, _same)
         return Token(_inrush.job_write_split(watching, text, split, partition))
     if isinstance(batches, (str, os.PathLike)):
+        _refuse("write", dialect)
         said = _options.request(target="", sources=_sources(batches), **dialect)
         watching = _options.watching(progress, None, _same)
         return Token(_inrush.job_write_files(watching, text, said, partition))
-    if dialect:
-        raise TypeError(f"write() got an unexpected keyword argument '{next(iter(dialect))}'")
+    _refuse("write", dialect, "is for files, and these are rows of the program")
     source = Rows(batches)
+    for note in source.notes:
+        warnings.warn(note, stacklevel=2)
     watching = _options.watching(progress, None, source.as_given)
-    names = source.names_or(lambda: builtins.list(json.loads(text)["columns"]))
-    return Token(_inrush.job_write(watching, text, source.fed(names), partition))
+    names = source.names_or(lambda: _columns(text))
+    try:
+        return Token(_inrush.job_write(watching, text, source.fed(names), partition))
+    except Error as error:
+        # What is for files alone is no advice here.
+        error.advice = [one for one in error.advice if not any(f"{name}=" in one for name in _options.OF_FILES)]
+        raise
 
 
-def publish(job: Job | str, tokens: Iterable[Token | str]) -> JobReport:
-    """Lets others see the rows that the tokens name, all at once, and no other rows.
+def publish(job: Job | str, tokens: Token | str | Iterable[Token | str]) -> JobReport:
+    """Lets others see the rows that the tokens name, or the one, all at once, and no other rows.
 
     A job that is published a second time says what it has done the first time, and does nothing. Where more rows are bad than the job
     allows, the `rows` of the error have them all.
     """
     texts = []
-    for token in tokens:
+    given: Iterable[Any] = [tokens] if isinstance(tokens, (str, Token)) else tokens
+    for token in given:
         if token is None:
             raise UsageError("tokens: one is None, so the rows of an attempt are missing; write them again")
         texts.append(_text("tokens", token))
@@ -238,16 +294,18 @@ def abort(job: Job | str) -> Job:
 
 def list(url: str, *, password: str | None = None) -> builtins.list[dict[str, Any]]:
     """The jobs of a database: `id`, `table`, `guarantee`, `state`, `working`, `begun`, `heartbeat_age` and `version` of each."""
-    jobs: builtins.list[dict[str, Any]] = json.loads(_inrush.job_list(_options.UNWATCHED, url, password))
+    jobs: builtins.list[dict[str, Any]] = json.loads(_inrush.job_list(_options.UNWATCHED, url, _options.text("password", password)))
     return jobs
 
 
 def recover(url: str, job_id: str, *, password: str | None = None) -> Job:
     """Brings a job to its end whose processes are gone: one that was being published is published, any other is aborted."""
-    return Job(_inrush.job_recover(_options.UNWATCHED, url, job_id, password))
+    return Job(_inrush.job_recover(_options.UNWATCHED, url, job_id, _options.text("password", password)))
 
 
 def gc(url: str, older_than: float = 86_400, *, password: str | None = None) -> dict[str, Any]:
     """Drops what jobs have left that are over, and ends those at which no process has worked for `older_than` seconds."""
-    collected: dict[str, Any] = json.loads(_inrush.job_gc(_options.UNWATCHED, url, float(older_than), password))
+    if isinstance(older_than, bool) or not isinstance(older_than, (int, float)):
+        raise UsageError(f"older_than: {older_than!r} is no number of seconds")
+    collected: dict[str, Any] = json.loads(_inrush.job_gc(_options.UNWATCHED, url, float(older_than), _options.text("password", password)))
     return collected

@@ -858,7 +858,11 @@ fn kind_of<'py>(
             let module = class.module()?;
             match (&*module.to_string_lossy(), &*class.name()?.to_string_lossy()) {
                 (_, "NAType" | "NaTType") => return Ok(None),
-                ("ipaddress", _) => return Ok(Some((Kind::Named, value))),
+                // What stands for a value that a masked array hides.
+                ("numpy.ma" | "numpy.ma.core", "MaskedConstant") => return Ok(None),
+                ("ipaddress", _) | ("pandas" | "pandas._libs.interval", "Interval") => {
+                    return Ok(Some((Kind::Named, value)));
+                }
                 ("numpy", "timedelta64") => {
                     // What it makes of itself is a plain number where it has nanoseconds.
                     if value.str()?.to_str()? == "NaT" {
@@ -880,7 +884,9 @@ fn kind_of<'py>(
                     return Ok(Some((Kind::Moment, Text::wrap(py, &text)?)));
                 }
                 // Arrays and records, and no scalars.
-                ("numpy" | "numpy.ma" | "numpy.rec", _) if value.hasattr("__len__")? => {
+                ("numpy" | "numpy.ma" | "numpy.ma.core" | "numpy.rec", _)
+                    if value.hasattr("__len__")? =>
+                {
                     value = classes.of_numpy.bind(py).call1((value,))?;
                     continue;
                 }

@@ -37,14 +37,6 @@ fn made(py: Python<'_>, error: &Error, rows: Vec<Py<PyAny>>) -> PyResult<PyErr> 
     Ok(PyErr::from_value(exception))
 }
 
-/// Whether a failure has left the target as it was.
-pub(crate) fn has_undone(py: Python<'_>, error: &PyErr) -> bool {
-    let aftermath = error.value(py).getattr_opt("aftermath").ok().flatten();
-    aftermath
-        .and_then(|aftermath| aftermath.extract().ok())
-        .is_none_or(|word: String| word == "nothing-changed")
-}
-
 /// A bad row as JSON: the words of the sidecar, and the row.
 pub(crate) fn shown(row: &Reject) -> Value {
     json!({

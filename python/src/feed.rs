@@ -6,7 +6,7 @@ use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use crossbeam_channel::{Receiver, SendTimeoutError, Sender, bounded};
 use inrush::plan::ReadRequest;
-use inrush::{BatchSource, Error, Observer};
+use inrush::{Aftermath, BatchSource, Error, Observer};
 use pyo3::prelude::*;
 
 use crate::column::Taking;
@@ -169,6 +169,16 @@ impl<'py> Begun<'py> {
 }
 
 impl<'py> Given<'py> {
+    fn of(fed: Fed<'py>, read: &ReadRequest) -> PyResult<Self> {
+        let Fed { rows: object, names, nan_is_null, .. } = fed;
+        if let Some(reader) = stream::of(&object)? {
+            return Ok(Given::Arrow { object, opened: Some(reader) });
+        }
+        let (begun, is_whole, found) = (None, false, Vec::new());
+        let taking = Taking::new(nan_is_null, read);
+        Ok(Given::Rows { object, begun, names, taking, is_whole, found, fed: None })
+    }
+
     /// Begins again, from the first row on.
     fn again(&mut self, watching: &Watching) -> PyResult<()> {
         match self {
@@ -221,8 +231,8 @@ impl<'py> Given<'py> {
     }
 
     /// The columns, and whether their types are a guess.
-    fn schema(&self) -> Option<(SchemaRef, bool)> {
-        match self {
+    fn schema(&self, py: Python<'_>) -> PyResult<(SchemaRef, bool)> {
+        let known = match self {
             Given::Arrow { opened: Some(reader), .. } => Some((reader.schema(), false)),
             Given::Rows { begun: Some(begun), .. } => Some((begun.rows.schema(), true)),
             Given::Rows { names: Some(names), .. } => {
@@ -231,7 +241,9 @@ impl<'py> Given<'py> {
                 Some((Arc::new(Schema::new(fields)), false))
             }
             _ => None,
-        }
+        };
+        let what = "there are no rows, so say what their columns are: columns=[...]";
+        known.ok_or_else(|| errors::usage(py, what))
     }
 
     /// The rows of Python that were fed to the end.
@@ -273,6 +285,16 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Fed<'py> {
     }
 }
 
+/// The columns of rows, as they would be fed; or those of a schema.
+pub(crate) fn schema_of(py: Python<'_>, fed: Fed<'_>, watch: &Watching) -> PyResult<SchemaRef> {
+    if let Some(schema) = stream::schema_of(&fed.rows)? {
+        return Ok(schema);
+    }
+    let mut given = Given::of(fed, &ReadRequest::default())?;
+    given.again(watch)?;
+    given.schema(py).map(|(schema, _)| schema)
+}
+
 /// Loads rows; the report as JSON, and the plan in words.
 #[pyfunction]
 pub(crate) fn write(
@@ -302,31 +324,19 @@ pub(crate) fn feed<'py, T: Send + 'static>(
     watch: &Watching,
     work: impl Fn(Feed, &dyn Observer) -> inrush::Result<T> + Send + Sync + 'static,
 ) -> PyResult<(T, Option<Box<Rows>>)> {
-    let Fed { rows: object, names, is_replayable, nan_is_null } = fed;
-    let mut given = match stream::of(&object)? {
-        Some(reader) => Given::Arrow { object, opened: Some(reader) },
-        None => {
-            let (begun, is_whole, found) = (None, false, Vec::new());
-            let taking = Taking::new(nan_is_null, read);
-            Given::Rows { object, begun, names, taking, is_whole, found, fed: None }
-        }
-    };
+    let is_replayable = fed.is_replayable;
+    let mut given = Given::of(fed, read)?;
     let work = Arc::new(work);
     loop {
         given.again(watch)?;
-        let Some((schema, is_guess)) = given.schema() else {
-            return Err(errors::usage(
-                py,
-                "there are no rows, so say what their columns are: columns=[...]",
-            ));
-        };
+        let (schema, is_guess) = given.schema(py)?;
         let is_guess = is_guess && is_replayable;
         let (wanted, asked) = bounded(1);
         let feed = Feed { schema, wanted, is_replayable, is_guess, is_opened: false };
         let work = Arc::clone(&work);
         let done = watch.begin(move |observer| work(feed, observer))?;
         let mut is_misled = false;
-        let outcome = watch.wait(py, &done, &asked, |to: Wanted| {
+        let (outcome, raised) = watch.wait(py, &done, &asked, |to: Wanted| {
             let served = serve(py, watch, &mut given, is_replayable, &to);
             if is_replayable && given.is_misled() {
                 // The load fails without the rest of its rows, and begins again with what all of them say.
@@ -338,10 +348,15 @@ pub(crate) fn feed<'py, T: Send + 'static>(
                 watch.watch.stop();
             }
             served
-        });
-        match outcome {
-            Err(error) if is_misled && errors::has_undone(py, &error) => given.look_at_all(),
-            outcome => return Ok((outcome?, given.fed())),
+        })?;
+        let is_undone =
+            |error: &Error| matches!(error.aftermath(), None | Some(Aftermath::NothingChanged));
+        if is_misled && raised.is_none() && outcome.as_ref().is_err_and(is_undone) {
+            // They are told when all of the rows have said what the columns are.
+            watch.watch.take_rejected();
+            given.look_at_all();
+        } else {
+            return Ok((watch.outcome(py, outcome, raised)?, given.fed()));
         }
     }
 }

@@ -8,9 +8,9 @@ use inrush::plan::ReadRequest;
 use inrush::{Error, Parts, Request, Split};
 use pyo3::prelude::*;
 
-use crate::feed::{Fed, feed};
+use crate::errors;
+use crate::feed::{Fed, feed, schema_of};
 use crate::options::{Asked, Watching};
-use crate::{errors, stream};
 
 /// The job's name, its connections, how many attempts, where the password is, and the guarantee.
 type Said = (Option<String>, u32, Option<u32>, Option<String>, String);
@@ -26,17 +26,17 @@ fn parsed<T: FromStr<Err = Error>>(py: Python<'_>, text: &str) -> PyResult<T> {
     text.parse().map_err(|error: Error| errors::raise(py, &error, Vec::new()))
 }
 
-/// Begins a job for rows like those of `schema`, or, where that is `None`, of the request's sources.
+/// Begins a job for rows like these, or those of this schema, and, where there is neither, of the request's sources.
 #[pyfunction]
 pub(crate) fn job_begin(
     py: Python<'_>,
     watch: Watching,
-    schema: Option<Bound<'_, PyAny>>,
+    schema: Option<Fed<'_>>,
     request: Asked,
     options: Said,
 ) -> PyResult<String> {
     let options = self::options(py, options)?;
-    let schema = schema.as_ref().map(stream::schema_of).transpose()?;
+    let schema = schema.map(|rows| schema_of(py, rows, &watch)).transpose()?;
     let request = request.0;
     let job = watch.over(py, move |observer| match schema {
         Some(schema) => job::begin(schema, &request.target, &request.options, &options, observer),

@@ -12,14 +12,14 @@ use pyo3::types::PyDict;
 use crate::errors;
 pub(crate) use crate::watch::Watching;
 
-/// A request, from a dict that has what was said and nothing else.
+/// A request, from a dict that has what was said and nothing else: a word that is none of ours is refused.
 pub(crate) struct Asked(pub(crate) Request);
 
 impl<'a, 'py> FromPyObject<'a, 'py> for Asked {
     type Error = PyErr;
 
     fn extract(given: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        let said = Said(given.cast::<PyDict>()?.to_owned());
+        let said = Said(given.cast::<PyDict>()?.copy()?);
         let py = given.py();
         let request = Request {
             sources: said.get("sources")?.unwrap_or_default(),
@@ -32,12 +32,14 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Asked {
             dialect: dialect(&said)?,
             options: options(&said)?,
         };
-        // A word that is none of ours is a mistake of the package.
-        debug_assert!(py.version_info() >= (3, 10));
-        Ok(Self(request))
+        match said.0.keys().iter().next() {
+            None => Ok(Self(request)),
+            Some(name) => Err(said.wrong(name.str()?.to_str()?, "there is no such option")),
+        }
     }
 }
 
+/// What was said and was not asked for so far.
 struct Said<'py>(Bound<'py, PyDict>);
 
 impl<'py> Said<'py> {
@@ -46,6 +48,7 @@ impl<'py> Said<'py> {
         T: for<'a> FromPyObject<'a, 'py, Error: Into<PyErr>>,
     {
         let Some(value) = self.0.get_item(name)? else { return Ok(None) };
+        self.0.del_item(name)?;
         match value.extract() {
             Ok(value) => Ok(Some(value)),
             Err(error) => {
@@ -68,20 +71,19 @@ impl<'py> Said<'py> {
 
     /// One byte.
     fn byte(&self, name: &str) -> PyResult<Option<u8>> {
-        match self.get::<String>(name)? {
-            None => Ok(None),
-            Some(text) => match text.as_bytes() {
-                [byte] => Ok(Some(*byte)),
-                _ => Err(self.wrong(name, &format!("'{text}' is not one character of ASCII"))),
-            },
+        match self.byte_or_none(name)? {
+            Some(None) => Err(self.wrong(name, "'' is not one character of ASCII")),
+            byte => Ok(byte.flatten()),
         }
     }
 
     /// One byte, or none at all, which is the empty text.
     fn byte_or_none(&self, name: &str) -> PyResult<Option<Option<u8>>> {
-        match self.get::<String>(name)?.as_deref() {
-            Some("") => Ok(Some(None)),
-            _ => Ok(self.byte(name)?.map(Some)),
+        let Some(text) = self.get::<String>(name)? else { return Ok(None) };
+        match text.as_bytes() {
+            [] => Ok(Some(None)),
+            [byte] => Ok(Some(Some(*byte))),
+            _ => Err(self.wrong(name, &format!("'{text}' is not one character of ASCII"))),
         }
     }
 }
@@ -94,9 +96,10 @@ fn options(said: &Said<'_>) -> PyResult<LoadOptions> {
             TypeWord::Read(ty) => drop(read_types.insert(column, ty)),
         }
     }
+    let is_told = said.get::<bool>("rejects_told")?.unwrap_or_default();
     let rejects = match said.get::<PathBuf>("rejects")? {
         Some(path) => RejectsTo::File(path),
-        None if said.get::<bool>("rejects_told")?.unwrap_or_default() => RejectsTo::Observer,
+        None if is_told => RejectsTo::Observer,
         None => RejectsTo::Beside,
     };
     let is_text = said.get::<bool>("all_text")?.unwrap_or_default();

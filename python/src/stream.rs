@@ -23,31 +23,32 @@ type Reader = Box<dyn RecordBatchReader + Send>;
 
 /// The batches of an object that has `__arrow_c_stream__` or `__arrow_c_array__`; `None` where it has neither.
 pub(crate) fn of(given: &Bound<'_, PyAny>) -> PyResult<Option<Reader>> {
-    if given.hasattr("__arrow_c_stream__")? {
-        return stream(&given.call_method0("__arrow_c_stream__")?).map(Some);
+    let reader = if given.hasattr("__arrow_c_stream__")? {
+        stream(&given.call_method0("__arrow_c_stream__")?)?
+    } else if given.hasattr("__arrow_c_array__")? {
+        array(given, &given.call_method0("__arrow_c_array__")?)?
+    } else {
+        return Ok(None);
+    };
+    if reader.schema().fields().is_empty() {
+        let name = given.get_type().name()?;
+        let error =
+            Error::source(format!("the {name} has no columns, so there is nothing to load"));
+        return Err(errors::raise(given.py(), &error, Vec::new()));
     }
-    if given.hasattr("__arrow_c_array__")? {
-        return array(given, &given.call_method0("__arrow_c_array__")?).map(Some);
-    }
-    Ok(None)
+    Ok(Some(reader))
 }
 
-/// The columns of an object that has `__arrow_c_schema__`, or rows with columns of their own.
-pub(crate) fn schema_of(given: &Bound<'_, PyAny>) -> PyResult<SchemaRef> {
+/// The columns of an object that has `__arrow_c_schema__`, or rows with columns of their own; `None` where it has neither.
+pub(crate) fn schema_of(given: &Bound<'_, PyAny>) -> PyResult<Option<SchemaRef>> {
     if given.hasattr("__arrow_c_schema__")? {
         let capsule = given.call_method0("__arrow_c_schema__")?;
         let schema = pointer::<FFI_ArrowSchema>(&capsule, c"arrow_schema")?;
         // SAFETY: the capsule's name says what it points to, and it lives as long as `capsule`.
         let schema = Schema::try_from(unsafe { &*schema }).map_err(failed)?;
-        return Ok(Arc::new(schema));
+        return Ok(Some(Arc::new(schema)));
     }
-    match of(given)? {
-        Some(reader) => Ok(reader.schema()),
-        None => Err(errors::usage(
-            given.py(),
-            "schema: takes what has Arrow's interface: a schema of PyArrow, or a frame",
-        )),
-    }
+    Ok(of(given)?.map(|reader| reader.schema()))
 }
 
 fn stream(capsule: &Bound<'_, PyAny>) -> PyResult<Reader> {

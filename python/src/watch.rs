@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvError, bounded, never, select};
 use inrush::pipe::{Phase, Progress};
-use inrush::{Observer, Reject};
+use inrush::{Kind, Observer, Reject};
 use inrush_cli::ProgressMode;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
@@ -85,6 +85,8 @@ pub(crate) struct Watching {
     rejects: Option<Py<PyAny>>,
     /// Makes the row of Python of a bad row's JSON.
     given: Option<Py<PyAny>>,
+    /// Of a writer in steps what SIGTERM has raised: it comes out when the call is through, so that none of the call's rows is lost.
+    ended: Option<Mutex<Option<PyErr>>>,
 }
 
 /// `(bar, callback or None, rejects or None, given or None)`.
@@ -95,11 +97,16 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Watching {
         type Callable = Option<Py<PyAny>>;
         let (bar, callback, rejects, given): (bool, Callable, Callable, Callable) =
             given.extract()?;
-        Ok(Self { watch: Arc::new(Watch::new(bar)), callback, rejects, given })
+        Ok(Self { watch: Arc::new(Watch::new(bar)), callback, rejects, given, ended: None })
     }
 }
 
 impl Watching {
+    /// Of a writer in steps.
+    pub(crate) fn in_steps(self) -> Self {
+        Self { ended: Some(Mutex::default()), ..self }
+    }
+
     /// Does the work on another thread. Ctrl-C, or whatever a signal's handler raises, stops it, and comes out when it has ended.
     pub(crate) fn over<T: Send + 'static>(
         &self,
@@ -107,7 +114,8 @@ impl Watching {
         work: impl FnOnce(&dyn Observer) -> inrush::Result<T> + Send + 'static,
     ) -> PyResult<T> {
         let done = self.begin(work)?;
-        self.wait(py, &done, &never::<()>(), |()| Ok(()))
+        let (outcome, raised) = self.wait(py, &done, &never::<()>(), |()| Ok(()))?;
+        self.outcome(py, outcome, raised)
     }
 
     /// Begins the work; its outcome comes once.
@@ -131,14 +139,14 @@ impl Watching {
         Ok(done)
     }
 
-    /// Waits for the outcome, and serves what is asked for meanwhile. What is raised stops the work.
+    /// Waits for the outcome, and serves what is asked for meanwhile. What is raised stops the work, and comes with the outcome.
     pub(crate) fn wait<T: Send, A: Send>(
         &self,
         py: Python<'_>,
         done: &Receiver<inrush::Result<T>>,
         asked: &Receiver<A>,
         mut serve: impl FnMut(A) -> PyResult<()>,
-    ) -> PyResult<T> {
+    ) -> PyResult<(inrush::Result<T>, Option<PyErr>)> {
         enum Next<T, A> {
             Done(Result<inrush::Result<T>, RecvError>),
             Asked(A),
@@ -168,11 +176,28 @@ impl Watching {
                 self.watch.stop();
             }
         };
-        self.outcome(py, outcome, raised)
+        Ok((outcome, raised))
     }
 
     /// Handles signals, and tells how far the load is.
     pub(crate) fn look_up(&self, py: Python<'_>) -> PyResult<()> {
+        let Err(raised) = self.looked_up(py) else { return Ok(()) };
+        let Some(ended) = &self.ended else { return Err(raised) };
+        let terminated = py.import("inrush._writer")?.getattr("_Terminated")?;
+        if !raised.value(py).is_instance(&terminated)? {
+            return Err(raised);
+        }
+        *ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(raised);
+        Ok(())
+    }
+
+    /// The end of a call of a writer in steps: what SIGTERM has raised in it.
+    pub(crate) fn leave(&self) -> PyResult<()> {
+        let Some(ended) = &self.ended else { return Ok(()) };
+        ended.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
+    }
+
+    fn looked_up(&self, py: Python<'_>) -> PyResult<()> {
         py.check_signals()?;
         let Some(callback) = &self.callback else { return Ok(()) };
         let last = self.watch.last.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -203,11 +228,24 @@ impl Watching {
         rows.iter().map(|row| given.call1(py, (errors::shown(row).to_string(),))).collect()
     }
 
-    /// The exception of a failure.
+    /// The exception of a failure. Bad rows that were too many are handed on before; what that raises comes out instead, with the
+    /// failure as its cause.
     pub(crate) fn raise(&self, py: Python<'_>, error: &inrush::Error) -> PyErr {
-        match self.given(py) {
-            Ok(rows) => errors::raise(py, error, rows),
-            Err(failure) => failure,
+        let rows = match self.given(py) {
+            Ok(rows) => rows,
+            Err(failure) => return failure,
+        };
+        let told: Vec<_> = rows.iter().map(|row| row.clone_ref(py)).collect();
+        let raised = errors::raise(py, error, rows);
+        let Some(rejects) = self.rejects.as_ref().filter(|_| error.kind() == Kind::Rejects) else {
+            return raised;
+        };
+        match told.into_iter().try_for_each(|row| rejects.call1(py, (row,)).map(drop)) {
+            Ok(()) => raised,
+            Err(failure) => {
+                failure.set_cause(py, Some(raised));
+                failure
+            }
         }
     }
 
@@ -218,22 +256,31 @@ impl Watching {
         outcome: inrush::Result<T>,
         raised: Option<PyErr>,
     ) -> PyResult<T> {
-        let error = match outcome {
+        match outcome {
             Ok(done) => {
                 // It was done before it could be stopped; what was raised has to come out nevertheless.
                 self.tell_rejected(py)?;
-                return raised.map_or(Ok(done), Err);
+                raised.map_or(Ok(done), Err)
             }
-            Err(error) => error,
-        };
+            Err(error) => Err(self.failed(py, &error, raised)),
+        }
+    }
+
+    /// The exception of work that has failed, where `raised` has stopped it.
+    pub(crate) fn failed(
+        &self,
+        py: Python<'_>,
+        error: &inrush::Error,
+        raised: Option<PyErr>,
+    ) -> PyErr {
         match raised {
-            None => Err(self.raise(py, &error)),
+            None => self.raise(py, error),
             // Ours is a KeyboardInterrupt, too, and says what has become of the target.
             Some(raised) if raised.is_instance_of::<PyKeyboardInterrupt>(py) => {
                 let outcome = error.aftermath().unwrap_or(inrush::Aftermath::NothingChanged);
-                Err(self.raise(py, &inrush::Error::interrupted().leaving(outcome)))
+                self.raise(py, &inrush::Error::interrupted().leaving(outcome))
             }
-            Some(raised) => Err(raised),
+            Some(raised) => raised,
         }
     }
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use arrow_array::RecordBatch;
 use arrow_schema::{FieldRef, SchemaRef};
+use crossbeam_channel::never;
 use inrush::{Error, LoadOptions, Observer, Report, Steps, Writer};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -17,6 +18,9 @@ use crate::options::Asked;
 use crate::rows::{self, Rows};
 use crate::stream;
 use crate::watch::{TICK, Watching};
+
+/// How often the caller's thread looks whether the one that looks after the clock is through.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// How many times this process is a child: writers made before are its parent's.
 static FORKS: AtomicU64 = AtomicU64::new(0);
@@ -64,17 +68,6 @@ struct State {
 }
 
 impl Shared {
-    fn lock(&self, py: Python<'_>) -> MutexGuard<'_, State> {
-        loop {
-            match self.state.try_lock() {
-                Ok(state) => return state,
-                Err(TryLockError::Poisoned(state)) => return state.into_inner(),
-                // Whoever holds it may want the interpreter; a guard can't be brought back from where that is let go.
-                Err(TryLockError::WouldBlock) => py.detach(|| drop(self.state.lock())),
-            }
-        }
-    }
-
     fn taking(&self, nan_is_null: bool) -> Taking {
         Taking::new(nan_is_null, &self.options.read)
     }
@@ -171,6 +164,7 @@ impl RowWriter {
             rows,
             time: seconds.map(|seconds| Duration::from_secs_f64(seconds.clamp(0.001, 1e9))),
         });
+        let watching = if steps.is_some() { watching.in_steps() } else { watching };
         let observer: Arc<dyn Observer + Send> = Arc::clone(&watching.watch) as _;
         let state = State {
             names,
@@ -205,7 +199,8 @@ impl RowWriter {
     fn insert(&self, py: Python<'_>, row: &Bound<'_, PyAny>) -> PyResult<()> {
         let _call = self.call(py)?;
         let mut state = self.open(py)?;
-        self.push(py, &mut state, row)
+        self.push(py, &mut state, row)?;
+        self.watching.leave()
     }
 
     /// Adds rows, of whatever can be iterated over.
@@ -214,17 +209,20 @@ impl RowWriter {
         let mut state = self.open(py)?;
         for row in rows.try_iter()? {
             self.push(py, &mut state, &row?)?;
+            self.watching.leave()?;
         }
         Ok(())
     }
 
-    /// Adds the rows of a frame, or of anything else that has Arrow's interface. With `names` it is a pandas frame's tuples.
-    #[pyo3(signature = (frame, names=None))]
+    /// Adds the rows of a frame, or of anything else that has Arrow's interface. With `names` it is tuples, of which `nan_is_null` says
+    /// whether a float that is no number is NULL.
+    #[pyo3(signature = (frame, names=None, nan_is_null=false))]
     fn write_frame(
         &self,
         py: Python<'_>,
         frame: &Bound<'_, PyAny>,
         names: Option<Vec<String>>,
+        nan_is_null: bool,
     ) -> PyResult<()> {
         let _call = self.call(py)?;
         let mut state = self.open(py)?;
@@ -238,7 +236,7 @@ impl RowWriter {
                     None => rows.insert(Rows::like(
                         &row,
                         Some(names.clone()),
-                        &self.shared.taking(true),
+                        &self.shared.taking(nan_is_null),
                     )?),
                 };
                 rows.push(&row)?;
@@ -246,10 +244,11 @@ impl RowWriter {
                     self.send_rows(py, &mut state, rows)?;
                 }
             }
-            return rows.map_or(Ok(()), |mut rows| {
+            if let Some(mut rows) = rows {
                 rows.close();
-                self.send_rows(py, &mut state, &mut rows)
-            });
+                self.send_rows(py, &mut state, &mut rows)?;
+            }
+            return self.watching.leave();
         }
         let Some(mut reader) = stream::of(frame)? else {
             drop(state);
@@ -263,7 +262,7 @@ impl RowWriter {
         while let Some(batch) = py.detach(|| reader.next()).transpose().map_err(stream::failed)? {
             self.send_aligned(py, &mut state, &batch)?;
         }
-        Ok(())
+        self.watching.leave()
     }
 
     /// Hands all rows so far to the load; of a writer that commits on its way, commits them.
@@ -286,16 +285,17 @@ impl RowWriter {
             }
             self.watching.tell_rejected(py)?;
         }
-        Ok(())
+        self.watching.leave()
     }
 
     /// Ends the load: the report as JSON, and the plan in words.
     fn end(&self, py: Python<'_>) -> PyResult<(String, String)> {
         let _call = self.call(py)?;
-        if let Some(report) = self.shared.lock(py).report.clone() {
-            return Ok(report);
+        let (state, raised) = self.lock(py);
+        if let Some(report) = &state.report {
+            return raised.map_or_else(|| Ok(report.clone()), Err);
         }
-        let mut state = self.open(py)?;
+        let mut state = self.opened(py, state, raised)?;
         self.flush(py, &mut state, true)?;
         if state.writer.is_none() {
             let names = match state.names.clone() {
@@ -326,7 +326,10 @@ impl RowWriter {
             report.warnings.extend(warnings);
         }
         let told = (errors::json(&report)?, report.plan.explain());
-        self.shared.lock(py).report = Some(told.clone());
+        let (mut state, raised) = self.lock(py);
+        state.report = Some(told.clone());
+        drop(state);
+        raised.map_or_else(|| self.watching.leave(), Err)?;
         Ok(told)
     }
 
@@ -336,13 +339,21 @@ impl RowWriter {
             return Ok(());
         }
         let _call = self.call(py)?;
-        let mut state = self.shared.lock(py);
+        let (mut state, raised) = self.lock(py);
         state.is_over = true;
         state.rows = None;
         let writer = state.writer.take();
         drop(state);
-        py.detach(|| drop(writer));
-        Ok(())
+        let Some(writer) = writer else {
+            return raised.map_or_else(|| self.watching.leave(), Err);
+        };
+        // What the database is busy with ends before, and may be stopped.
+        let done = self.watching.begin(move |_| {
+            drop(writer);
+            Ok(())
+        })?;
+        let (_, stopped) = self.watching.wait(py, &done, &never::<()>(), |()| Ok(()))?;
+        raised.or(stopped).map_or_else(|| self.watching.leave(), Err)
     }
 
     /// The first row that was inserted.
@@ -412,8 +423,40 @@ impl RowWriter {
         api.call_method1("table_columns", (&self.said,))?.extract()
     }
 
+    /// The state, once the thread that looks after the clock is through with it; and what was raised meanwhile, which stops the load.
+    fn lock(&self, py: Python<'_>) -> (MutexGuard<'_, State>, Option<PyErr>) {
+        let mut raised = None;
+        loop {
+            match self.shared.state.try_lock() {
+                Ok(state) => return (state, raised),
+                Err(TryLockError::Poisoned(state)) => return (state.into_inner(), raised),
+                // Who holds it may want the interpreter, and may wait for the database.
+                Err(TryLockError::WouldBlock) => py.detach(|| thread::sleep(PAUSE)),
+            }
+            if raised.is_none()
+                && let Err(error) = self.watching.look_up(py)
+            {
+                self.watching.watch.stop();
+                raised = Some(error);
+            }
+        }
+    }
+
     fn open(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
-        let mut state = self.shared.lock(py);
+        let (state, raised) = self.lock(py);
+        self.opened(py, state, raised)
+    }
+
+    /// The state of a writer that is not over.
+    fn opened<'a>(
+        &'a self,
+        py: Python<'_>,
+        mut state: MutexGuard<'a, State>,
+        raised: Option<PyErr>,
+    ) -> PyResult<MutexGuard<'a, State>> {
+        if let Some(raised) = raised {
+            return Err(self.stopped(py, &mut state, raised));
+        }
         if state.is_over {
             drop(state);
             return Err(errors::usage(py, "the writer is over: make another one"));
@@ -546,13 +589,7 @@ impl RowWriter {
                 Ok(true) => break,
                 Ok(false) => {
                     if let Err(raised) = self.watching.look_up(py) {
-                        // The load ends, and what it leaves is told by the exception.
-                        self.watching.watch.stop();
-                        let writer = state.writer.take();
-                        state.is_over = true;
-                        let ended = py.detach(|| writer.map(Writer::finish));
-                        let Some(Err(error)) = ended else { return Err(raised) };
-                        return self.watching.outcome(py, Err(error), Some(raised));
+                        return Err(self.stopped(py, state, raised));
                     }
                 }
                 Err(error) => return Err(self.over(py, state, &error)),
@@ -562,6 +599,18 @@ impl RowWriter {
             self.watching.tell_rejected(py)?;
         }
         self.watching.look_up(py)
+    }
+
+    /// The load ends by what was raised, and what it leaves is told by the exception.
+    fn stopped(&self, py: Python<'_>, state: &mut State, raised: PyErr) -> PyErr {
+        self.watching.watch.stop();
+        state.is_over = true;
+        let (writer, failed) = (state.writer.take(), state.failed.take());
+        let ended = py.detach(|| writer.and_then(|writer| writer.finish().err()));
+        match failed.or(ended) {
+            Some(error) => self.watching.failed(py, &error, Some(raised)),
+            None => raised,
+        }
     }
 
     /// The load has failed.

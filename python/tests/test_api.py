@@ -1,12 +1,15 @@
 """Errors, reports, plans, and what programs see of a load."""
 
+import concurrent.futures
 import copy
 import gzip
 import json
 import os
 import pathlib
 import pickle
+import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -14,7 +17,7 @@ import time
 import zipfile
 
 import pytest
-from conftest import ROOT, run, start
+from conftest import ROOT, Duckdb, run, start
 
 import inrush
 
@@ -97,6 +100,11 @@ def test_plan(sqlite, source):
     assert [column["name"] for column in plan.columns] == ["id", "name"]
     assert "strategy" in str(plan) and str(source) in str(plan)
     assert not sqlite.exists()
+
+
+def test_options_of_plans_are_written_as_the_command_has_them(sqlite, source):
+    plan = inrush.plan(source, sqlite.url, table="t", header=True, indexes=[["id", "name"], "name"])
+    assert {one["option"]: one["values"] for one in plan.options} == {"table": ["t"], "header": ["yes"], "indexes": ["id,name", "name"]}
 
 
 def test_plans_have_the_keys_of_the_command(sqlite, source):
@@ -257,6 +265,8 @@ def test_wrong_keywords(call):
         {"nulls": 5},
         {"progress": "x"},
         {"duckdb_lib": 5},
+        {"add": {"x=y": 5}},
+        {"rename": {"x=y": "z"}},
     ],
 )
 def test_wrong_values(sqlite, wrong):
@@ -501,6 +511,7 @@ ADVICE = {
     "--type COLUMN=TYPE, once a column": 'types={"COLUMN": "TYPE"}, once a column',
     "--set sql_log_bin=off leaves it out": 'settings={"sql_log_bin": "off"} leaves it out',
     "leave --strategy out": "leave strategy out",
+    "from 0: --partition N": "from 0: partition=N",
     "--strategy sqlite/bind takes it": 'strategy="sqlite/bind" takes it',
     "--header no if it is data": "header=False if it is data",
     "say --quote none": 'say quote=""',
@@ -526,7 +537,7 @@ def test_advice_names_keywords_that_exist():
 
     from inrush._errors import _OPTIONS
 
-    keywords = {name for begins in (inrush.load, inrush.job.begin) for name in inspect.signature(begins).parameters}
+    keywords = {name for begins in (inrush.load, inrush.job.begin, inrush.job.write) for name in inspect.signature(begins).parameters}
     assert {keyword.partition("=")[0] for keyword, _, _ in _OPTIONS.values()} <= keywords
     done = subprocess.run([sys.executable, "-m", "inrush", "load", "--help"], capture_output=True, text=True)
     shown = {word.strip(",[]").partition("[")[0].lstrip("-") for line in done.stdout.splitlines() for word in line.split()[:3] if word.startswith("--")}
@@ -634,9 +645,27 @@ def test_urls_as_sqlalchemy_has_them():
         ("sqlite:///shop.db", "write sqlite:shop.db"),
         ("postgresql+psycopg2://localhost/x", r"leave \+psycopg2 out"),
         ("mysql+pymysql://localhost/x", r"leave \+pymysql out"),
+        ("sqlite:///:memory:", "in memory would be gone"),
+        ("duckdb:///shop.duckdb", "write duckdb:shop.duckdb"),
     ]:
         with pytest.raises(inrush.UsageError, match=advice):
             inrush.write([{"a": 1}], url, table="t")
+
+
+def test_objects_of_sqlalchemy_say_how_their_url_is_written(tmp_path):
+    """And it is written so."""
+    sqlalchemy = pytest.importorskip("sqlalchemy")
+    orm = pytest.importorskip("sqlalchemy.orm")
+    engine = sqlalchemy.create_engine(f"sqlite:///{tmp_path}/q.db")
+    with engine.connect() as connection, orm.Session(engine) as session:
+        for given in (engine.url, engine, connection, session):
+            with pytest.raises(inrush.UsageError) as caught:
+                inrush.write([{"a": 1}], given, table="t")
+            written = re.search(r"its (\S+)\(hide_password=False\) is one", str(caught.value))[1]
+            for name in written.split("."):
+                given = getattr(given, name.removesuffix("()"))
+                given = given() if name.endswith("()") else given
+            assert given(hide_password=False) == f"sqlite:///{tmp_path}/q.db"
 
 
 def test_a_path_behind_sqlite_is_from_the_root_unless_it_may_be_from_here(tmp_path, monkeypatch):
@@ -672,3 +701,96 @@ def test_lists_of_columns_name_each_once(sqlite):
         with pytest.raises(inrush.UsageError, match=message):
             sqlite.write([(1,)], columns=["a"], **wrong)
     assert not sqlite.exists()
+
+
+def test_a_forked_child_has_connections_of_its_own(tmp_path):
+    """Of those that its parent keeps, the answers to both would come to either."""
+    code = """
+import http.server, os, sqlite3, sys, threading, inrush
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        page = ("id,name\\n" + "".join(f"{number},{self.path[1:]}\\n" for number in range(200))).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(page)))
+        self.end_headers()
+        self.wfile.write(page)
+        ports.setdefault(self.path, set()).add(self.client_address[1])
+
+    def log_message(self, *_):
+        pass
+
+ports = {}
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+server.daemon_threads = True
+threading.Thread(target=server.serve_forever, daemon=True).start()
+
+def load(name):
+    target = os.path.join(sys.argv[1], name + ".db")
+    inrush.load(f"http://127.0.0.1:{server.server_port}/{name}.csv", target, table="t", progress=False)
+    return sqlite3.connect(target).execute("select distinct name from t").fetchall() == [(name + ".csv",)]
+
+def child(name, then=lambda: True):
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0 if load(name) and then() else 1)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+assert load("a") and child("b", lambda: child("c")) and child("d") and load("e")
+assert ports["/a.csv"] == ports["/e.csv"]
+assert len(set.union(*ports.values())) == 4, ports
+"""
+    done = run(code, tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("journal", ["delete", "wal"])
+def test_a_transaction_of_the_program_itself_locks_sqlite(sqlite, journal):
+    """Its locks are the process's, so SQLite itself takes them for its own."""
+    sqlite.execute("create table own (id integer)")
+    connection = sqlite3.connect(sqlite.url, check_same_thread=False)
+    connection.execute(f"pragma journal_mode = {journal}")
+    connection.execute("insert into own values (1)")
+    for _ in range(2):
+        with pytest.raises(inrush.TargetError, match="locked by another connection of this program") as caught:
+            sqlite.write([{"id": 1}], settings={"busy_timeout": 50})
+        assert caught.value.aftermath == "nothing-changed"
+    # As long as another process's would be waited for.
+    timer = threading.Timer(0.3, connection.commit)
+    timer.start()
+    assert sqlite.write([{"id": 1}], settings={"busy_timeout": 60_000}).rows_loaded == 1
+    timer.join()
+    connection.execute("insert into own values (2)")
+    connection.commit()
+    assert connection.execute("select count(*) from own").fetchone() == (2,)
+    assert connection.execute("pragma integrity_check").fetchone() == ("ok",)
+    connection.close()
+    assert sqlite.count() == 1
+
+
+def test_threads_load_into_one_database(sqlite):
+    """Locks of the library itself are waited for."""
+    sqlite.execute("create table own (id integer)")
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        write = lambda number: inrush.write(({"id": id} for id in range(2_000)), sqlite.url, table=f"t{number}", progress=False)
+        assert [report.rows_loaded for report in pool.map(write, range(4))] == [2_000] * 4
+
+
+def test_a_file_that_the_program_has_open_by_duckdb_is_refused(tmp_path):
+    """Of two libraries in one process each would undo what the other writes."""
+    duckdb = pytest.importorskip("duckdb")
+    place = Duckdb(tmp_path)
+    place.execute("create table own as select range id from range(1000)")
+    connection = place.connect()
+    for call in (lambda: place.write([{"id": 1}]), lambda: inrush.plan(tmp_path / "rows.csv", place.url, table="t")) * 2:
+        (tmp_path / "rows.csv").write_text("id\n1\n")
+        with pytest.raises(inrush.TargetError, match="open in this program"):
+            call()
+    connection.execute("insert into own values (5)")
+    connection.close()
+    assert place.write([{"id": 1}]).rows_loaded == 1
+    assert place.read()[1] == [(1,)]
+    with duckdb.connect(place.url) as connection:
+        assert connection.execute("select count(*) from own").fetchone() == (1001,)

@@ -102,6 +102,31 @@ def test_a_callback_that_raises(sqlite):
         sqlite.write(ROWS, columns=TYPES, max_rejects="all", rejects=refuse)
 
 
+@pytest.mark.parametrize("how", ["rows", "generator", "writer", "steps"])
+def test_those_that_are_too_many_are_told_too(sqlite, how):
+    """A list has what the exception has; what a callback raises comes out."""
+
+    def write(**options):
+        if how in ("rows", "generator"):
+            return sqlite.write(ROWS if how == "rows" else iter(ROWS), columns=TYPES, max_rejects=1, **options)
+        steps = {"commit": "batch", "rows_per_commit": 100} if how == "steps" else {}
+        with sqlite.writer(columns=TYPES, max_rejects=1, **options, **steps) as rows:
+            rows.insert_many(ROWS)
+
+    bad = []
+    with pytest.raises(inrush.RejectedRows) as caught:
+        write(rejects=bad)
+    assert bad == caught.value.rows and [row.position for row in bad] == [2, 5]
+
+    def refuse(row):
+        raise LookupError(row.position)
+
+    with pytest.raises(LookupError, match="2") as caught:
+        write(rejects=refuse)
+    assert isinstance(caught.value.__cause__, inrush.RejectedRows)
+    assert not sqlite.exists()
+
+
 def test_what_is_no_place_for_bad_rows(sqlite):
     for wrong in (5, {}, True):
         with pytest.raises(inrush.UsageError, match="rejects"):

@@ -379,6 +379,59 @@ def test_numpy(sqlite):
             sqlite.write(wrong)
 
 
+def test_nan_is_the_same_to_a_writer(tmp_path):
+    """NULL in a frame of pandas, and a value elsewhere."""
+    numpy = pytest.importorskip("numpy")
+    pandas = pytest.importorskip("pandas")
+    records = numpy.array([(1, float("nan"))], dtype=[("a", "i8"), ("b", "f8")])
+    for number, (make, wanted) in enumerate([(lambda: records, "1,NaN"), (lambda: pandas.DataFrame({"a": [1, "x"], "b": [float("nan")] * 2}), "1,")]):
+        one, other = (tmp_path / f"{number}{which}.csv" for which in "ab")
+        inrush.write(make(), f"csv:{one}", progress=False)
+        with inrush.Writer(f"csv:{other}", progress=False) as rows:
+            rows.write(make())
+        assert one.read_text() == other.read_text()
+        assert one.read_text().splitlines()[1] == wanted
+
+
+def test_a_frame_without_columns(sqlite):
+    polars = pytest.importorskip("polars")
+    with pytest.raises(inrush.SourceError, match="the DataFrame has no columns, so there is nothing to load"):
+        sqlite.write(polars.DataFrame())
+    with pytest.raises(inrush.SourceError, match="the DataFrame has no columns"), sqlite.writer() as rows:
+        rows.write(polars.DataFrame())
+
+
+def test_numpy_masks_are_null(sqlite):
+    numpy = pytest.importorskip("numpy")
+    sqlite.write(numpy.ma.array([[1, 2], [3, 4]], mask=[[0, 1], [0, 0]]), columns=["a", "b"])
+    assert sqlite.read()[1] == [(1, None), (3, 4)]
+
+
+@pytest.mark.parametrize("form", ["alone", "beside objects", "category", "object", "rows"])
+def test_pandas_intervals_are_their_text(sqlite, pandas, form):
+    """With which of their ends are part of them."""
+    made = pandas.Series(pandas.arrays.IntervalArray.from_tuples([(0, 4), (4.5, 8), None], closed="left"))
+    if form == "category":
+        made = made.astype("category")
+    elif form == "object":
+        made = made.astype(object)
+    frame = pandas.DataFrame({"v": made})
+    if form == "beside objects":
+        frame["o"] = [1, "x", None]
+    sqlite.write(frame.to_dict("records") if form == "rows" else frame, nulls="NaN" if form == "rows" else None)
+    assert sqlite.values("v")[:2] == ["[0.0, 4.0)", "[4.5, 8.0)"]
+    assert sqlite.values("v")[2] is None
+
+
+def test_pandas_columns_of_several_levels(sqlite, pandas):
+    frame = pandas.DataFrame({"k": ["a", "a"], "v": [1, 2]}).groupby("k").agg({"v": ["sum", "mean"]})
+    with pytest.raises(inrush.UsageError, match="columns of several levels are called 'v'"):
+        sqlite.write(frame.rename_axis("v"))
+    frame.columns = ["_".join(map(str, name)) for name in frame.columns]
+    sqlite.write(frame)
+    assert sqlite.read() == (["k", "v_sum", "v_mean"], [("a", 3, 1.5)])
+
+
 def test_polars_integers_of_128_bits_at_any_depth(sqlite):
     polars = pytest.importorskip("polars")
     for number, wanted in ((2**100, str(2**100)), (2**127 - 1, f'"{2**127 - 1}"')):

@@ -1,8 +1,10 @@
 """Jobs: one load that several processes write."""
 
 import os
+import re
 import signal
 import time
+import warnings
 
 import pytest
 from conftest import WANTED, Mongodb, Mysql, Postgres, kinds, make_place, run, start
@@ -173,6 +175,107 @@ def test_another_version_is_refused(home):
     for wrong in ("{}", "no json", str(job)[:-1]):
         with pytest.raises(inrush.UsageError, match="no text of a job"):
             inrush.job.write(wrong, part(0))
+    inrush.job.abort(job)
+
+
+URL = "postgres://app@127.0.0.1:9/nowhere"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda **wrong: inrush.job.begin(URL, SCHEMA, table="t", **wrong),
+        lambda **wrong: inrush.job.begin(URL, like="x.csv", table="t", **wrong),
+        lambda **wrong: inrush.job.begin_files(URL, "x.csv", table="t", **wrong),
+        lambda **wrong: inrush.job.write("{}", "x.csv", **wrong),
+        lambda **wrong: inrush.job.write("{}", [(1,)], **wrong),
+        lambda **wrong: inrush.job.write("{}", split="{}", **wrong),
+    ],
+)
+def test_wrong_keywords(call):
+    """Nothing that is said is left out without a word."""
+    for wrong in ("nul", "delimeter", "max_reject", "rejectz"):
+        with pytest.raises(TypeError, match=f"unexpected keyword argument '{wrong}'"):
+            call(**{wrong: "x"})
+    for wrong in ("rejects", "lanes", "resume", "durability"):
+        with pytest.raises(inrush.UsageError, match=f"^{wrong}: no job takes it"):
+            call(**{wrong: "x"})
+
+
+@pytest.mark.parametrize("rows", ["x.csv", [(1,)], None])
+def test_what_begin_has_said_is_not_said_again(rows):
+    for wrong in ("if_exists", "types", "on_conflict", "max_rejects"):
+        with pytest.raises(inrush.UsageError, match=f"^{wrong}: begin"):
+            inrush.job.write("{}", rows, **{wrong: "x"}, split=None if rows else "{}")
+
+
+def test_how_files_are_written_is_for_files():
+    with pytest.raises(inrush.UsageError, match="^delimiter: is for files.*like=FILE"):
+        inrush.job.begin(URL, SCHEMA, table="t", delimiter=";")
+    with pytest.raises(inrush.UsageError, match="^add: is for files"):
+        inrush.job.write("{}", [(1,)], add={"b": 1})
+    with pytest.raises(inrush.UsageError, match="^nulls: begin_files"):
+        inrush.job.write("{}", split="{}", nulls="NA")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"password": 5}, {"attempts": "3"}, {"attempts": 0}, {"connections": "8"}, {"connections": True}, {"job_id": 5}, {"guarantee": 5}),
+        *({"max_rejects": "lots"}, {"key": 5}, {"rename": 5}),
+    ],
+)
+def test_wrong_values(wrong):
+    with pytest.raises(inrush.UsageError, match=next(iter(wrong))):
+        inrush.job.begin(URL, SCHEMA, **{"table": "t", **wrong})
+
+
+def test_wrong_texts():
+    for wrong in ("garbage", "{}", "null", "[]"):
+        for rows in ([(1,)], [{"a": 1}]):
+            with pytest.raises(inrush.UsageError, match="no text of a job"):
+                inrush.job.write(wrong, rows)
+    for wrong in ({"partition": "0"}, {"partition": -1}):
+        with pytest.raises(inrush.UsageError, match="partition"):
+            inrush.job.write("{}", [(1,)], **wrong)
+    for wrong in (5, [(1,)], [{"a": 1}], iter(())):
+        with pytest.raises(inrush.UsageError, match="^schema"):
+            inrush.job.begin(URL, wrong, table="t")
+    for wrong in ("0", 0, 1.5):
+        with pytest.raises(inrush.UsageError, match="parts"):
+            inrush.job.begin_files(URL, "x.csv", table="t", parts=wrong)
+
+
+@pytest.mark.parametrize("kind", ["named index", "left-out index", "objects", "intervals", "int128"])
+def test_a_frame_is_begun_as_it_is_written(home, kind):
+    if kind == "int128":
+        polars = pytest.importorskip("polars")
+        frame = polars.DataFrame({"id": polars.Series([2**100], dtype=polars.Int128), "name": ["a"]})
+    else:
+        pandas = pytest.importorskip("pandas")
+        frame = {
+            "named index": lambda: pandas.DataFrame({"id": [1], "name": ["a"]}).set_index("id"),
+            "left-out index": lambda: pandas.DataFrame({"id": [1], "name": ["a"]}, index=["x"]),
+            "objects": lambda: pandas.DataFrame({"id": [1], "name": [["a"]]}),
+            "intervals": lambda: pandas.DataFrame({"id": [1], "name": pandas.arrays.IntervalArray.from_tuples([(0, 1)])}),
+        }[kind]()
+    job = inrush.job.begin(home.url, frame, table=home.table, job_id=home.job)
+    assert job.columns == ["id", "name"]
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        token = inrush.job.write(job, frame)
+    assert [("index has no name" in str(one.message)) for one in told] == ([True] if kind == "left-out index" else [])
+    # One token is one.
+    assert inrush.job.publish(job, token).rows_loaded == 1
+    assert len(home.read()[1]) == 1
+
+
+def test_advice_for_rows_of_a_job_names_what_it_takes(home):
+    job = begin(home)
+    for rows in ([{"id": 1}], [{"id": 1, "name": "a", "more": 2}]):
+        with pytest.raises(inrush.Error, match="column (name|more)") as caught:
+            inrush.job.write(job, rows)
+        assert caught.value.advice and not {"add", "drop", "rename"} & set(re.findall(r"\w+(?==)", str(caught.value)))
     inrush.job.abort(job)
 
 
@@ -488,7 +591,7 @@ def test_a_part_of_another_file_is_refused(home, tmp_path):
             inrush.job.write(job, **wrong)
     with pytest.raises(inrush.UsageError, match="not the text of a split"):
         inrush.job.write(job, split="{}")
-    with pytest.raises(inrush.UsageError, match="0 is no number of parts"):
+    with pytest.raises(inrush.UsageError, match="parts: 0 is no number"):
         inrush.job.begin_files(home.url, path, table=home.table, parts=0)
     inrush.job.abort(job)
 

@@ -1,9 +1,11 @@
 """The writer: for programs that have their rows one after the other."""
 
 import gc
+import json
 import multiprocessing
 import os
 import pickle
+import signal
 import sqlite3
 import subprocess
 import threading
@@ -11,13 +13,15 @@ import time
 import warnings
 
 import pytest
-from conftest import File, Mongodb, run, start
+from conftest import Duckdb, File, Mongodb, run, start
 
 import inrush
 
 
 def count_soon(place, wanted, seconds=10):
     """Waits until another connection sees so many rows."""
+    if isinstance(place, Duckdb):
+        pytest.skip("who looks into a file of DuckDB meanwhile is in the way of the next step")
     end = time.monotonic() + seconds
     while place.count() != wanted:
         assert time.monotonic() < end, (place.count(), wanted)
@@ -571,6 +575,93 @@ def test_sigterm_is_a_clean_end(sqlite):
     assert program.returncode == 143, errors
     assert errors == ""
     assert sqlite.count() == 30
+
+
+LOCK = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("begin immediate")
+print("locked", flush=True)
+sys.stdin.read()
+connection.execute("rollback")
+"""
+
+WAIT = """
+import itertools, json, sys, inrush
+with inrush.Writer(sys.argv[1], table="t", commit="batch", progress=False, settings={"busy_timeout": 60_000}, **json.loads(sys.argv[2])) as rows:
+    try:
+        for number in itertools.count():
+            rows.insert({"id": number})
+            print(number, flush=True)
+            if sys.argv[3] == "commit":
+                rows.commit()
+    finally:
+        print("last", number, flush=True)
+"""
+
+
+@pytest.mark.parametrize("how", ["rows", "seconds", "commit"])
+def test_a_signal_while_the_database_is_waited_for(sqlite, how):
+    """SIGTERM is a clean end also there, with every row that was given; Ctrl-C does not wait any longer."""
+    steps = {"seconds_per_commit": 0.05} if how == "seconds" else {"rows_per_commit": 10}
+    for which in (signal.SIGTERM, signal.SIGINT):
+        sqlite.execute("create table if not exists t (id integer)")
+        sqlite.execute("delete from t")
+        with start(LOCK, sqlite.url, stdin=subprocess.PIPE) as other:
+            assert other.stdout.readline() == "locked\n"
+            program = start(WAIT, sqlite.url, json.dumps({"if_exists": "append", **steps}), how)
+            seen = []
+            reader = threading.Thread(target=lambda: seen.extend(program.stdout))
+            reader.start()
+            # It inserts until it waits.
+            before = None
+            while program.poll() is None and (before != len(seen) or before == 0):
+                before = len(seen)
+                time.sleep(0.5)
+            program.send_signal(which)
+            if which == signal.SIGINT:
+                assert program.wait(timeout=30) != 0
+            else:
+                with pytest.raises(subprocess.TimeoutExpired):
+                    program.wait(timeout=0.5)
+            other.stdin.close()
+        code = program.wait(timeout=60)
+        reader.join()
+        errors = program.stderr.read()
+        last = int(seen[-1].removeprefix("last "))
+        if which == signal.SIGINT:
+            assert "KeyboardInterrupt" in errors or "Interrupted" in errors
+            assert sqlite.count() == 0
+        else:
+            assert (code, errors) == (143, "")
+            # The row at which it came may have been on its way to insert().
+            assert sqlite.values("id") in (list(range(last)), list(range(last + 1)))
+        program.stdout.close()
+        program.stderr.close()
+
+
+def test_giving_up_while_the_database_is_waited_for_can_be_stopped(sqlite):
+    sqlite.execute("create table t (id integer)")
+    code = """
+import sys, time, inrush
+rows = inrush.Writer(sys.argv[1], table="t", commit="batch", rows_per_commit=10, if_exists="append", progress=False, settings={"busy_timeout": 60_000})
+rows.insert_many({"id": number} for number in range(10))
+try:
+    print("ready", flush=True)
+    rows.abort()
+except KeyboardInterrupt:
+    print("stopped", flush=True)
+"""
+    with start(LOCK, sqlite.url, stdin=subprocess.PIPE) as other:
+        assert other.stdout.readline() == "locked\n"
+        program = start(code, sqlite.url)
+        assert program.stdout.readline() == "ready\n"
+        time.sleep(0.3)
+        program.send_signal(signal.SIGINT)
+        said, errors = program.communicate(timeout=30)
+        assert (said, errors) == ("stopped\n", "")
+        other.stdin.close()
+    assert sqlite.count() == 0
 
 
 def test_kill_leaves_whole_steps(sqlite):
