@@ -86,7 +86,7 @@ impl Prepared {
     /// # Errors
     /// When the disk is too small.
     pub fn check_disk(&self) -> Result<()> {
-        let wanted = self.disk_bytes + self.disk_bytes * 3 / 10;
+        let wanted = self.disk_bytes.saturating_add(self.disk_bytes / 10 * 3);
         if wanted <= self.free_bytes {
             return Ok(());
         }
@@ -257,7 +257,7 @@ fn offers(suite: &Suite, cells: &[PlannedCell], asked: &[Asked]) -> Vec<&'static
 /// takes 400 MB before it holds a row.
 fn disk_bytes(suite: &Suite, cells: &[PlannedCell], datasets: &[(String, u64, u64)]) -> u64 {
     const OF_A_SERVER: u64 = 400 << 20;
-    let rows: u64 = datasets.iter().map(|(_, _, bytes)| bytes).sum();
+    let rows = datasets.iter().fold(0_u64, |sum, (_, _, bytes)| sum.saturating_add(*bytes));
     let workers = |cell: &PlannedCell| {
         let workers = experiment_of(suite, cell).workers.to_string();
         let axis = workers.trim_matches(['{', '}']);
@@ -277,7 +277,8 @@ fn disk_bytes(suite: &Suite, cells: &[PlannedCell], datasets: &[(String, u64, u6
         .collect();
     servers.sort();
     servers.dedup();
-    rows + rows * 4 * most + servers.len() as u64 * OF_A_SERVER
+    let databases = rows.saturating_mul(4).saturating_mul(most);
+    rows.saturating_add(databases).saturating_add(servers.len() as u64 * OF_A_SERVER)
 }
 
 /// Runs a suite as [`prepare`] has found it for the request, and keeps everything in a folder of its own: its path, and why it ended.

@@ -26,6 +26,8 @@ const TIMED: &[&str] = &[
     "write_amplification",
     "client_peak_mb",
 ];
+/// That of a load into a server.
+const CEILING: &str = "ceiling_rows_per_s";
 /// Those of requests and of repeated statements, besides latencies.
 const COUNTED: &[&str] = &["requests_per_s", "failed"];
 /// What latencies are of, and which of them.
@@ -146,7 +148,7 @@ impl Checker<'_> {
         for cell in wanted.chain(phases) {
             check_cell(experiment, cell, &place, faults);
         }
-        if let Err(what) = metric(experiment, &experiment.metric, None) {
+        if let Err(what) = self.check_metric(experiment, &experiment.metric, None) {
             faults.add(&place, what);
         }
         for phase in &experiment.phase {
@@ -303,7 +305,7 @@ impl Checker<'_> {
                 faults.add(&place, format!("there is no experiment '{}'", reference.experiment));
                 continue;
             };
-            if let Err(what) = metric(experiment, &reference.metric, None) {
+            if let Err(what) = self.check_metric(experiment, &reference.metric, None) {
                 faults.add(&place, what);
             }
             if !reference.values.iter().any(|value| value.cell == reference.baseline) {
@@ -360,13 +362,67 @@ impl Checker<'_> {
             let (id, cell) = (&experiment.id, shown(&pick.cell));
             faults.add(place, format!("experiment {id} has no cell {cell}"));
         }
-        if let Err(what) = metric(experiment, &pick.metric, Some((cells, &pick.cell))) {
+        if let Err(what) = self.check_metric(experiment, &pick.metric, Some((cells, &pick.cell))) {
             faults.add(place, what);
         }
     }
 
     fn experiment_called(&self, id: &str) -> Option<&Experiment> {
         self.experiment.iter().find(|experiment| experiment.id == id)
+    }
+
+    /// Whether a phase has what a metric is made of; in the cells given, if any.
+    fn check_metric(
+        &self,
+        experiment: &Experiment,
+        name: &str,
+        within: Option<(&[PlannedCell], &Cell)>,
+    ) -> Result<(), String> {
+        let Some((id, kind)) = name.rsplit_once('.') else {
+            return Err(format!("the metric '{name}' is not PHASE.METRIC"));
+        };
+        if id == TOTAL {
+            return match kind {
+                "seconds" | "rows_per_s" => Ok(()),
+                _ => Err(format!("all phases together have no metric '{kind}'")),
+            };
+        }
+        let is_done = |phase: &&Phase| {
+            let Some((cells, wanted)) = within else { return true };
+            phase.when.is_empty()
+                || cells.iter().any(|cell| {
+                    cell.experiment == experiment.id
+                        && cell.is_in(wanted)
+                        && phase.when.iter().any(|when| cell.is_in(when))
+                })
+        };
+        let mut phases =
+            experiment.phase.iter().filter(|phase| phase.id == id).filter(is_done).peekable();
+        if phases.peek().is_none() {
+            return Err(format!("experiment {} has no phase '{id}' there", experiment.id));
+        }
+        let latency = kind.split_once('_').is_some_and(|(operation, percentile)| {
+            OPERATIONS.contains(&operation) && PERCENTILES.contains(&percentile)
+        });
+        let has_server = || {
+            let mut targets = experiment.targets.iter().filter_map(|name| self.target.get(name));
+            targets.any(|target| target.server.is_some())
+        };
+        let has = |phase: &Phase| match phase.size {
+            Some(_) => kind == "bytes",
+            None => {
+                let counted = phase.mix.is_some() || phase.repeat.is_some();
+                phase.timed
+                    && phase.verify.is_none()
+                    && (TIMED.contains(&kind)
+                        || counted && (latency || COUNTED.contains(&kind))
+                        || kind == CEILING && phase.load.is_some() && has_server())
+            }
+        };
+        match phases.all(has) {
+            true => Ok(()),
+            false => Err(format!("the phase '{id}' has no metric '{kind}'")),
+        }
     }
 }
 
@@ -423,53 +479,6 @@ fn check_mix(mix: &Mix, place: &str, faults: &mut Faults) {
     }
     for id in mix.check.iter().flat_map(|check| &check.steps).filter(|id| !known(id)) {
         faults.add(place, format!("there is no step '{id}' to check"));
-    }
-}
-
-/// Whether a phase has what a metric is made of; in the cells given, if any.
-fn metric(
-    experiment: &Experiment,
-    name: &str,
-    within: Option<(&[PlannedCell], &Cell)>,
-) -> Result<(), String> {
-    let Some((id, kind)) = name.rsplit_once('.') else {
-        return Err(format!("the metric '{name}' is not PHASE.METRIC"));
-    };
-    if id == TOTAL {
-        return match kind {
-            "seconds" | "rows_per_s" => Ok(()),
-            _ => Err(format!("all phases together have no metric '{kind}'")),
-        };
-    }
-    let is_done = |phase: &&Phase| {
-        let Some((cells, wanted)) = within else { return true };
-        phase.when.is_empty()
-            || cells.iter().any(|cell| {
-                cell.experiment == experiment.id
-                    && cell.is_in(wanted)
-                    && phase.when.iter().any(|when| cell.is_in(when))
-            })
-    };
-    let mut phases =
-        experiment.phase.iter().filter(|phase| phase.id == id).filter(is_done).peekable();
-    if phases.peek().is_none() {
-        return Err(format!("experiment {} has no phase '{id}' there", experiment.id));
-    }
-    let latency = kind.split_once('_').is_some_and(|(operation, percentile)| {
-        OPERATIONS.contains(&operation) && PERCENTILES.contains(&percentile)
-    });
-    let has = |phase: &Phase| match phase.size {
-        Some(_) => kind == "bytes",
-        None => {
-            let counted = phase.mix.is_some() || phase.repeat.is_some();
-            phase.timed
-                && phase.verify.is_none()
-                && (TIMED.contains(&kind) || counted && (latency || COUNTED.contains(&kind)))
-        }
-    };
-    match phases.all(has) {
-        true => Ok(()),
-        false => Err(format!("the phase '{id}' has no metric '{kind}'")),
     }
 }
 

@@ -9,6 +9,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
+use crate::settings;
+
 pub(crate) use self::job::{BeginArgs, JobCommand, PublishArgs, WriteArgs};
 #[cfg(feature = "bench")]
 pub(crate) use self::tune::TuneArgs;
@@ -43,6 +45,17 @@ Bad rows go, verbatim, to SOURCE.rejects.csv beside the source, with their posit
 SOURCE.rejects.csv.jsonl. Fix that file and load it with --if-exists append.
 
 Exit codes: 0 all rows are in; 3 done, with bad rows rejected; 1 failed; 2 usage; 130 interrupted.";
+
+const PLAN_EXAMPLES: &str = "\
+Examples:
+  inrush plan weather.csv.gz weather.db
+  inrush plan flights.csv air.db --null NA --primary-key id
+  inrush plan orders.csv shop.db --json | jq '.columns[] | {name, type}'
+  inrush plan orders.csv shop.db --as-config > load.toml     what inrush load --config takes
+
+Takes what inrush load takes, and refuses what it would refuse. Beginnings of the files are read, and nothing is written.
+
+Exit codes: 0 the load could begin; 1 it could not; 2 usage; 130 interrupted.";
 
 const CHECK_EXAMPLES: &str = "\
 Examples:
@@ -121,7 +134,7 @@ pub(crate) enum Command {
     #[command(override_usage = "inrush load [OPTIONS] SOURCE... TARGET", after_help = LOAD_EXAMPLES)]
     Load(LoadArgs),
     /// Say what load would do, and why; touches nothing
-    #[command(override_usage = "inrush plan [OPTIONS] SOURCE... TARGET", after_help = LOAD_EXAMPLES)]
+    #[command(override_usage = "inrush plan [OPTIONS] SOURCE... TARGET", after_help = PLAN_EXAMPLES)]
     Plan(PlanArgs),
     /// Read all as load would, and write nothing: types, bad rows, CREATE TABLE
     #[command(override_usage = "inrush check [OPTIONS] SOURCE... [TARGET]", after_help = CHECK_EXAMPLES)]
@@ -192,14 +205,18 @@ impl Command {
     /// Whether there is a target that a failure may have changed.
     pub(crate) fn has_target(&self) -> bool {
         match self {
-            Command::Doctor(_) => false,
+            Command::Load(_) | Command::Plan(_) | Command::Job(_) => true,
+            Command::Check(args) => settings::is_target_of_check(&args.places),
+            Command::Doctor(_)
+            | Command::Strategies { .. }
+            | Command::Completions { .. }
+            | Command::Man { .. } => false,
             #[cfg(feature = "bench")]
             Command::Tune(_)
             | Command::Bench(_)
             | Command::BenchWorker
             | Command::Report { .. }
             | Command::Compare(_) => false,
-            _ => true,
         }
     }
 }
@@ -210,7 +227,7 @@ pub(crate) struct PlanArgs {
     #[command(flatten)]
     pub(crate) load: LoadArgs,
     /// Print the options as a file of settings for --config, and plan nothing
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, conflicts_with = "json", help_heading = "Output")]
     pub(crate) as_config: bool,
 }
 
@@ -548,7 +565,12 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) duckdb_lib: Option<PathBuf>,
     /// Go on with a run that was interrupted
-    #[arg(long, value_name = "RUN_DIR", conflicts_with = "suites", value_hint = ValueHint::DirPath)]
+    #[arg(
+        long,
+        value_name = "RUN_DIR",
+        conflicts_with_all = ["suites", "profile", "server", "results", "dry_run", "only", "axes", "blocks", "budget", "seed"],
+        value_hint = ValueHint::DirPath
+    )]
     pub(crate) resume: Option<PathBuf>,
     /// Say what would be measured, how long it takes and how much disk, and do nothing
     #[arg(long)]

@@ -8,8 +8,8 @@
 //! is known here by its name: what the command takes, the file and the environment take as well. `INRUSH_CONFIG` names the file where no
 //! `--config` does.
 
-use std::collections::BTreeMap;
-use std::env;
+use std::collections::{BTreeMap, BTreeSet};
+use std::env::{self, VarError};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,10 +27,13 @@ use crate::hints;
 type Result<T> = std::result::Result<T, Error>;
 
 /// Commands that load, or would.
-const COMMANDS: [&str; 3] = ["load", "plan", "check"];
+pub(crate) const COMMANDS: [&str; 4] = ["load", "plan", "check", "tune"];
 
-/// Options that say where options are, or what to print of them.
-const OWN: [&str; 3] = ["config", "as-config", "help"];
+/// Options that say where options are, what to print of them, or what to do instead of the command's work.
+const OWN: [&str; 6] = ["config", "as-config", "list", "export", "forget", "help"];
+
+/// An option that is left out of the file and the environment where the other one is typed, although both may be typed.
+const STANDS_ABOVE: [(&str, &str); 1] = [("progress", "quiet")];
 
 /// Keys of a file that are no options, besides tables of columns.
 const PLACES: [&str; 2] = ["source", "target"];
@@ -82,6 +85,19 @@ pub(crate) struct Words {
     pub(crate) words: Vec<OsString>,
     /// The options that were given, in the order in which help has them.
     pub(crate) given: Vec<Given>,
+    /// Whether standard output is for a program, also where the rest of the command line makes no sense.
+    pub(crate) json: bool,
+}
+
+/// Whether `--json` is typed, or a variable says it where one may.
+pub(crate) fn wants_json(words: &[OsString]) -> bool {
+    let name = words.get(1).and_then(|word| word.to_str()).unwrap_or_default();
+    let said = || env::var("INRUSH_JSON").ok().and_then(|value| switch(&value));
+    has_json(words) || COMMANDS.contains(&name) && said() == Some(true)
+}
+
+fn has_json(words: &[OsString]) -> bool {
+    words.iter().take_while(|word| *word != "--").any(|word| word == "--json")
 }
 
 /// The words as typed, with what the file and the environment say. `command` is the whole command line.
@@ -90,19 +106,23 @@ pub(crate) struct Words {
 /// When the file can't be read, or says what is no option; or when a variable says what its option does not take.
 pub(crate) fn complete(command: Command, words: Vec<OsString>) -> Result<Words> {
     let name = words.get(1).map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
-    if !COMMANDS.contains(&name.as_str()) {
-        return Ok(Words { words, given: Vec::new() });
+    let as_typed = |words: Vec<OsString>| {
+        let json = wants_json(&words);
+        Ok(Words { words, given: Vec::new(), json })
+    };
+    if !COMMANDS.contains(&name.as_str()) || command.find_subcommand(&name).is_none() {
+        return as_typed(words);
     }
     // The places may be in the file.
     let mut lenient =
         command.mut_subcommand(&name, |sub| sub.mut_arg("places", |places| places.required(false)));
     // What is wrong with them is said when they are taken as they are.
     let Ok(matches) = lenient.try_get_matches_from_mut(&words) else {
-        return Ok(Words { words, given: Vec::new() });
+        return as_typed(words);
     };
     let (Some((_, typed)), Some(sub)) = (matches.subcommand(), lenient.find_subcommand(&name))
     else {
-        return Ok(Words { words, given: Vec::new() });
+        return as_typed(words);
     };
     refuse_slips(sub)?;
     let named = || env::var_os(CONFIG).filter(|name| !name.is_empty()).map(PathBuf::from);
@@ -121,6 +141,7 @@ pub(crate) fn complete(command: Command, words: Vec<OsString>) -> Result<Words> 
             () if is_ruled_out(sub, typed, arg) => None,
             () => match file.options.get(long(arg)) {
                 Some(values) => Some((values.clone(), file.name.clone())),
+                None if file.off.contains(long(arg)) => None,
                 None => variable(arg)?,
             },
         };
@@ -135,7 +156,10 @@ pub(crate) fn complete(command: Command, words: Vec<OsString>) -> Result<Words> 
     }
     refuse_values(&lenient, &name, &layered)?;
     let places = typed.get_many::<String>("places").map_or(0, |places| places.len());
+    let takes_places =
+        sub.get_arguments().any(|arg| arg.get_id() == "places" && !is_ruled_out(sub, typed, arg));
     let (sources, target) = match places {
+        _ if !takes_places => (Vec::new(), None),
         0 => (file.sources, file.target),
         // It stands for whichever of the two the file does not have, or else for the source.
         1 if file.target.is_none() => (file.sources, None),
@@ -147,7 +171,8 @@ pub(crate) fn complete(command: Command, words: Vec<OsString>) -> Result<Words> 
     let before = options.chain(sources).map(OsString::from);
     all.splice(2..2, before);
     all.extend(target.map(OsString::from));
-    Ok(Words { words: all, given })
+    let json = has_json(&all);
+    Ok(Words { words: all, given, json })
 }
 
 /// The options that were given as a file of settings.
@@ -201,11 +226,15 @@ const WEB: [&str; 2] = ["http", "https"];
 const SERVERS: [&str; 8] =
     ["postgres", "postgresql", "mysql", "mariadb", "mssql", "sqlserver", "mongodb", "mongodb+srv"];
 
-/// A place as it was typed, but for a password: that of a login, of a parameter, or whatever the query of a web address is. A URL whose
-/// login can't be told from what follows is shown as in messages, and so is what else may hold a password.
-fn without_password(place: &str) -> String {
+/// A place, or any other word, as it was typed, but for a password: that of a login, of a parameter, or whatever the query of a web address
+/// is. A URL whose login can't be told from what follows is shown as in messages, and so is what else may hold a password.
+pub(crate) fn without_password(place: &str) -> String {
     let shown = match place.split_once("://") {
         Some((scheme, _)) if is_one_of(scheme, &STORES) => return place.to_owned(),
+        // Of several in one word the end of the first can't be told.
+        Some((scheme, rest)) if !is_one_of(scheme, &WEB) && rest.contains("://") => {
+            return without_secrets(place);
+        }
         Some((scheme, rest)) => url_without_password(place, scheme, rest),
         None => place.to_owned(),
     };
@@ -293,7 +322,11 @@ fn is_ruled_out(sub: &Command, typed: &ArgMatches, arg: &Arg) -> bool {
     let conflicts = |one: &Arg, other: &Arg| {
         sub.get_arg_conflicts_with(one).iter().any(|against| against.get_id() == other.get_id())
     };
-    others.into_iter().any(|other| conflicts(arg, other) || conflicts(other, arg))
+    let stands_above =
+        |other: &Arg| STANDS_ABOVE.iter().any(|pair| *pair == (long(arg), long(other)));
+    others
+        .into_iter()
+        .any(|other| conflicts(arg, other) || conflicts(other, arg) || stands_above(other))
 }
 
 /// The values as they were typed.
@@ -313,6 +346,7 @@ fn words_of(arg: &Arg, values: &[String]) -> Vec<String> {
         return vec![format!("--{long}")];
     }
     match arg.get_value_delimiter() {
+        Some(_) if values.is_empty() => Vec::new(),
         Some(_) => vec![format!("--{long}={}", values.join(","))],
         None => {
             let word = |value: &String| match value.as_str() {
@@ -388,24 +422,68 @@ fn is_slip(name: &str, other: &str) -> bool {
     }
 }
 
-/// What a variable says of an option, and its name; `None` where there is none.
+/// What a variable says of an option that takes no value; `None` where that makes no sense.
+fn switch(value: &str) -> Option<bool> {
+    match value.to_ascii_lowercase().as_str() {
+        "1" | "true" | "yes" => Some(true),
+        "0" | "false" | "no" => Some(false),
+        _ => None,
+    }
+}
+
+/// The values of an option that may be repeated, on a line of its variable. Commas are between them, unless they are a value's own: those
+/// between the columns of an index, and any other behind which no `NAME=` begins another value.
+fn listed<'v>(arg: &Arg, line: &'v str) -> Vec<&'v str> {
+    let option = long(arg);
+    if let Some(between) = arg.get_value_delimiter().or((option == "null").then_some(',')) {
+        return if line == "," { vec![line] } else { line.split(between).collect() };
+    }
+    let is_format = option.ends_with("-format");
+    let begins_another = |rest: &str| {
+        if is_format && rest.starts_with('%') {
+            return true;
+        }
+        rest.split(',')
+            .next()
+            .and_then(|next| next.split_once('='))
+            .is_some_and(|(name, _)| !name.is_empty())
+    };
+    let (mut values, mut from) = (Vec::new(), 0);
+    for (comma, _) in line.match_indices(',').filter(|_| option != "index") {
+        if begins_another(&line[comma + 1..]) {
+            values.push(&line[from..comma]);
+            from = comma + 1;
+        }
+    }
+    values.push(&line[from..]);
+    values
+}
+
+/// What a variable says of an option, and its name; `None` where there is none. A value is as it would be typed.
 fn variable(arg: &Arg) -> Result<Option<(Vec<String>, String)>> {
     let name = variable_of(arg);
     let value = match env::var(&name) {
-        Ok(value) if !value.is_empty() && name != OF_LIBRARY => value,
-        _ => return Ok(None),
+        _ if name == OF_LIBRARY => return Ok(None),
+        Ok(value) if value.is_empty() => return Ok(None),
+        Ok(value) => value,
+        Err(VarError::NotPresent) => return Ok(None),
+        Err(VarError::NotUnicode(_)) => {
+            return Err(Error::usage(format!("{name} is not UTF-8"))
+                .advise(format!("unset {name}, and say --{} instead", long(arg))));
+        }
     };
     let values = match arg.get_action() {
-        _ if is_flag(arg) => match value.to_ascii_lowercase().as_str() {
-            "1" | "true" | "yes" => Vec::new(),
-            "0" | "false" | "no" => return Ok(None),
-            _ => {
+        _ if is_flag(arg) => match switch(&value) {
+            Some(true) => Vec::new(),
+            Some(false) => return Ok(None),
+            None => {
                 return Err(Error::usage(format!("{name}={value}: takes 1 or 0"))
                     .advise(format!("unset {name}")));
             }
         },
-        // A comma by itself is one.
-        ArgAction::Append if value != "," => value.split(',').map(str::to_owned).collect(),
+        ArgAction::Append => {
+            value.lines().flat_map(|line| listed(arg, line)).map(str::to_owned).collect()
+        }
         _ => vec![value],
     };
     Ok(Some((values, name)))
@@ -420,6 +498,8 @@ struct File {
     target: Option<String>,
     /// By the option's name without dashes; of one that takes no value there is none.
     options: BTreeMap<String, Vec<String>>,
+    /// Names of options that are said to be off, whatever a variable says.
+    off: BTreeSet<String>,
 }
 
 impl File {
@@ -440,7 +520,9 @@ impl File {
             let at = key.span().start;
             let fail = |what| wrong(at, what);
             match (key.get_ref().as_ref(), value.get_ref()) {
-                ("source", value) => file.sources = texts(value).map_err(fail)?,
+                ("source", value) => {
+                    file.sources = texts(value).map_err(|what| fail(format!("source: {what}")))?;
+                }
                 ("target", DeValue::String(target)) => file.target = Some(target.to_string()),
                 ("columns", DeValue::Table(columns)) => {
                     for (column, said) in columns {
@@ -461,11 +543,17 @@ impl File {
                             Some(hint) => error.advise(hint),
                             None => error,
                         };
-                        let known = "the keys are the options of inrush load without dashes, source, target, and tables [columns.NAME]";
+                        let known = format!(
+                            "the keys are the options of inrush {} without dashes, source, target, and tables [columns.NAME]",
+                            sub.get_name()
+                        );
                         return Err(error.advise(known));
                     };
-                    if let Some(values) = values(arg, value).map_err(fail)? {
-                        file.options.entry(name.to_owned()).or_default().extend(values);
+                    match values(arg, value).map_err(fail)? {
+                        Some(values) => {
+                            file.options.entry(name.to_owned()).or_default().extend(values);
+                        }
+                        None => drop(file.off.insert(name.to_owned())),
                     }
                 }
             }
@@ -485,8 +573,12 @@ impl File {
             return Err(format!("columns.{column}: no option takes a name with an equals sign"));
         }
         if key == "not-null" {
-            if value.get_ref().as_bool() == Some(true) {
-                self.options.entry(key.to_owned()).or_default().push(column.to_owned());
+            match value.get_ref().as_bool() {
+                Some(true) => {
+                    self.options.entry(key.to_owned()).or_default().push(column.to_owned());
+                }
+                Some(false) => {}
+                None => return Err(format!("columns.{column}.{key}: takes true or false")),
             }
             return Ok(());
         }
@@ -494,7 +586,8 @@ impl File {
             let known: Vec<&str> = OF_COLUMN.iter().map(|(known, _)| *known).collect();
             return Err(format!("columns.{column}.{key}: takes {}, not-null", known.join(", ")));
         };
-        for value in texts(value.get_ref())? {
+        let named = |what| format!("columns.{column}.{key}: {what}");
+        for value in texts(value.get_ref()).map_err(named)? {
             let is_time = key == "format" && OF_TIME.iter().any(|letter| value.contains(letter));
             let option = if is_time { "timestamp-format" } else { option };
             let said = format!("{column}={value}");
@@ -507,14 +600,16 @@ impl File {
 /// The values of an option; `None` where it is said not to be.
 fn values(arg: &Arg, value: &DeValue<'_>) -> std::result::Result<Option<Vec<String>>, String> {
     let may_stand_alone = arg.get_num_args().is_some_and(|range| range.min_values() == 0);
+    let forms = arg.get_value_names().unwrap_or_default();
+    let is_yes_or_no = forms.iter().any(|form| form.starts_with("yes|no"));
     match value {
         DeValue::Boolean(said) if is_flag(arg) => Ok(said.then(Vec::new)),
-        DeValue::Boolean(false) if may_stand_alone => Ok(None),
-        DeValue::Boolean(said) if !may_stand_alone => {
+        DeValue::Boolean(said) if may_stand_alone => Ok(said.then(|| vec!["true".to_owned()])),
+        DeValue::Boolean(said) if is_yes_or_no => {
             Ok(Some(vec![if *said { "yes" } else { "no" }.to_owned()]))
         }
         _ if is_flag(arg) => Err(format!("{}: takes true or false", long(arg))),
-        value => texts(value).map(Some),
+        value => texts(value).map(Some).map_err(|what| format!("{}: {what}", long(arg))),
     }
 }
 
@@ -524,13 +619,15 @@ fn texts(value: &DeValue<'_>) -> std::result::Result<Vec<String>, String> {
         DeValue::String(text) => vec![text.to_string()],
         DeValue::Integer(number) => vec![number.to_string()],
         DeValue::Float(number) => vec![number.to_string()],
-        DeValue::Boolean(said) => vec![said.to_string()],
+        DeValue::Boolean(said) => {
+            return Err(format!("takes no {said}; in quotes it is the text \"{said}\""));
+        }
         DeValue::Datetime(moment) => vec![moment.to_string()],
         DeValue::Array(values) => {
             let each = values.iter().map(|value| texts(value.get_ref()));
             each.collect::<std::result::Result<Vec<_>, _>>()?.concat()
         }
-        DeValue::Table(_) => return Err("a table is not what an option takes".to_owned()),
+        DeValue::Table(_) => return Err("takes no table".to_owned()),
     })
 }
 
@@ -557,6 +654,8 @@ mod tests {
             ("MySQL:/u:SECRET@h/db", "MySQL:..."),
             ("mongodb+srv:u:SECRET@h/db", "mongodb+srv:..."),
             ("postgres:db", "postgres:db"),
+            ("--server=postgres://u:SECRET@h/db", "--server=postgres://u@h/db"),
+            ("postgres://h/a,mysql://u:SECRET@h/db", "postgres:..."),
             ("s3://b/x@y.csv", "s3://b/x@y.csv"),
             ("s3://b/x?.csv", "s3://b/x?.csv"),
             ("postgres://u@h:5432/db", "postgres://u@h:5432/db"),

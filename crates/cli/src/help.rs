@@ -20,9 +20,12 @@ const WORDS_AT: usize = 29;
 pub(crate) fn command() -> Command {
     Cli::command().mut_subcommands(|sub| {
         let has_places = sub.get_arguments().any(|arg| arg.get_id() == "places");
-        // What was measured before is listed without any.
         let sub = match sub.get_name() {
-            "tune" => sub.mut_arg("places", |places| places.required(false)),
+            // What was measured before is listed without any; a dry run is refused by the command, which says what to do instead.
+            "tune" => sub
+                .mut_arg("places", |places| places.required(false))
+                .mut_arg("dry_run", |dry_run| dry_run.hide(true))
+                .mut_args(of_measuring),
             "job" => sub.mut_subcommand("begin", |begin| begin.mut_arg("if_exists", of_job)),
             _ => sub,
         };
@@ -85,6 +88,17 @@ pub(crate) fn expect_expanded(command: &Command, matches: &ArgMatches) -> inrush
         .subcommand()
         .and_then(|(name, matches)| Some((command.find_subcommand(name)?, matches)));
     sub.map_or(Ok(()), |(command, matches)| expect_expanded(command, matches))
+}
+
+/// An argument of tune: what only measuring uses is refused beside what lists, prints or forgets profiles.
+fn of_measuring(arg: Arg) -> Arg {
+    const INSTEAD: [&str; 3] = ["list", "export", "forget"];
+    let id = arg.get_id().as_str();
+    let is_used = arg.get_help_heading() == Some("Output") || ["config", "profiles"].contains(&id);
+    match is_used || INSTEAD.contains(&id) {
+        true => arg,
+        false => arg.conflicts_with_all(INSTEAD),
+    }
 }
 
 /// What a job does with an existing table: its rows are not to be seen before the job's, so none empties it.

@@ -196,7 +196,11 @@ const OPTIONS: &[(&[&str], &str)] = &[
         &["ssl", "tls", "ssl-mode", "sslmode", "ssl-ca"],
         "put it in the target's URL: ?ssl-mode=required (MySQL), ?sslmode=require (PostgreSQL), ?tls=true (MongoDB)",
     ),
-    (&["check", "validate", "explain"], "say inrush plan: what load would do, and why"),
+    (
+        &["check", "validate"],
+        "say inrush check: it reads all as load would, and writes nothing; inrush plan says what load would do",
+    ),
+    (&["explain"], "say inrush plan: what load would do, and why"),
     (
         &["transaction", "single-transaction", "atomic", "no-transaction"],
         "leave it out: a load is all or nothing where the target can; inrush plan says so",
@@ -246,6 +250,12 @@ const COMMANDS: &[(&[&str], &str)] = &[
         "say inrush load SOURCE... TARGET",
     ),
     (&["explain", "dry-run", "preview", "schema"], "say inrush plan SOURCE... TARGET"),
+    (&["validate", "verify", "lint", "sniff", "stats"], "say inrush check SOURCE... [TARGET]"),
+    #[cfg(not(feature = "bench"))]
+    (
+        &["bench", "tune", "report", "compare"],
+        "this build of inrush measures nothing: take the command that is published by itself",
+    ),
     (&["benchmark", "perf", "measure"], "say inrush bench SUITE"),
     (&["version"], "say inrush --version"),
     (&["diff"], "say inrush compare RUN_A RUN_B"),
@@ -283,7 +293,11 @@ const VALUES: &[(&str, &[&str], &str)] = &[
         &["text", "txt", "psv", "delimited"],
         "say --format csv, and --delimiter C if it is not detected",
     ),
-    ("format", &["excel", "xlsx", "xls", "ods"], "save the sheet as CSV first"),
+    (
+        "format",
+        &["excel", "xlsx", "xlsm", "xlsb", "xls", "ods", "zip", "tar"],
+        "leave --format out: workbooks and archives are known by their content",
+    ),
     ("format", &["feather", "ipc"], "say --format arrow"),
     ("format", &["pq"], "say --format parquet"),
     ("types", &["string", "str", "varchar", "none", "off"], "say --types text"),
@@ -363,7 +377,7 @@ fn hint(error: &clap::Error, arguments: &[String]) -> Option<String> {
         _ => None,
     };
     let command = arguments.iter().find(|argument| !argument.starts_with('-'))?;
-    let is_load = ["load", "plan", "check"].contains(&command.as_str());
+    let is_load = crate::config::COMMANDS.contains(&command.as_str());
     match error.kind() {
         ErrorKind::InvalidSubcommand => of_command(said(ContextKind::InvalidSubcommand)?),
         ErrorKind::UnknownArgument if is_load => {

@@ -44,10 +44,13 @@ pub use crate::render::{Progress, ProgressMode};
 /// Runs the command. The first of `words` is the program's own name; the exit code is what comes back.
 pub fn run(words: Vec<OsString>) -> u8 {
     let arguments: Vec<String> = words.iter().skip(1).cloned().map(help::place).collect();
-    let config::Words { words, given } = match config::complete(help::command(), words) {
+    let json = config::wants_json(&words);
+    let config::Words { words, given, json } = match config::complete(help::command(), words) {
         Ok(words) => words,
-        Err(error) => return failed(&error.into(), false, &arguments, None),
+        Err(error) => return failed(&error.into(), false, &Typed { arguments, json }, None),
     };
+    let typed = Typed { arguments, json };
+    let arguments = &typed.arguments;
     let mut command = help::command();
     let parsed = command.try_get_matches_from_mut(&words).and_then(|matches| {
         let cli = Cli::from_arg_matches(&matches)?;
@@ -55,19 +58,19 @@ pub fn run(words: Vec<OsString>) -> u8 {
     });
     let cli = match parsed {
         Ok((cli, Ok(()))) => cli,
-        Ok((_, Err(error))) => return failed(&error.into(), false, &arguments, None),
+        Ok((_, Err(error))) => return failed(&error.into(), false, &typed, None),
         Err(error) if error.kind() == ErrorKind::InvalidUtf8 => {
-            return failed(&no_text(&words).into(), false, &arguments, None);
+            return failed(&no_text(&words).into(), false, &typed, None);
         }
-        Err(error) => return without_command(error, &arguments),
+        Err(error) => return without_command(error, &typed),
     };
     let outcome = match &cli.command {
         Command::Load(args) if args.dry_run => {
-            commands::plan(args, &given, false, &arguments).map(loaded)
+            commands::plan(args, &given, false, arguments).map(loaded)
         }
         Command::Load(args) => commands::load(args).map(loaded),
         Command::Plan(args) => {
-            commands::plan(&args.load, &given, args.as_config, &arguments).map(loaded)
+            commands::plan(&args.load, &given, args.as_config, arguments).map(loaded)
         }
         Command::Check(args) => commands::check(args).map(loaded),
         Command::Doctor(args) => {
@@ -78,7 +81,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
         Command::Job(job) => commands::job(job).map(loaded),
         Command::Strategies { target } => commands::strategies(target.as_deref()).map(loaded),
         #[cfg(feature = "bench")]
-        Command::Bench(args) => commands::bench::run(args).map(loaded),
+        Command::Bench(args) => commands::bench::run(args, arguments).map(loaded),
         #[cfg(feature = "bench")]
         Command::BenchWorker => commands::bench::work().map(loaded),
         #[cfg(feature = "bench")]
@@ -91,19 +94,21 @@ pub fn run(words: Vec<OsString>) -> u8 {
         Command::Man { out } => commands::man(out.as_deref()).map(loaded),
     };
     outcome.unwrap_or_else(|error| {
-        failed(&error, cli.command.has_target(), &arguments, cli.command.target())
+        failed(&error, cli.command.has_target(), &typed, cli.command.target())
     })
 }
 
+/// What was typed, and what it asks of standard output.
+struct Typed {
+    arguments: Vec<String>,
+    /// Whether that is for a program.
+    json: bool,
+}
+
 /// Says what went wrong; the exit code.
-fn failed(
-    error: &anyhow::Error,
-    has_target: bool,
-    arguments: &[String],
-    target: Option<&str>,
-) -> u8 {
-    render::error(error, has_target, &commands::again(arguments, target));
-    if wants_json(arguments) && !error.is::<commands::Answered>() {
+fn failed(error: &anyhow::Error, has_target: bool, typed: &Typed, target: Option<&str>) -> u8 {
+    render::error(error, has_target, &commands::again(&typed.arguments, target));
+    if typed.json && !error.is::<commands::Answered>() {
         commands::print_failure(&render::failure(error, has_target), target);
     }
     match error.downcast_ref::<inrush::Error>().map(inrush::Error::kind) {
@@ -124,28 +129,23 @@ fn no_text(words: &[OsString]) -> Error {
 }
 
 /// Help, the version, or what is wrong on the command line.
-fn without_command(error: clap::Error, arguments: &[String]) -> u8 {
+fn without_command(error: clap::Error, typed: &Typed) -> u8 {
     if error.kind() == ErrorKind::DisplayHelp
-        && let Some(screen) = help::short(arguments)
+        && let Some(screen) = help::short(&typed.arguments)
     {
         let _ = commands::print(&screen);
         return DONE;
     }
-    let error = hints::advise(error, arguments);
+    let error = hints::advise(error, &typed.arguments);
     // Nobody is left to tell when the stream is closed.
     let _ = error.print();
     if !error.use_stderr() {
         return DONE;
     }
-    if wants_json(arguments) {
+    if typed.json {
         let _ = commands::print(&render::misuse(&error));
     }
     USAGE
-}
-
-/// Whether standard output is for a program, also where the rest of the command line makes no sense.
-fn wants_json(arguments: &[String]) -> bool {
-    arguments.iter().take_while(|word| *word != "--").any(|word| word == "--json")
 }
 
 /// The exit code of a load that put so many bad rows aside, or of a bench with so many cells that failed.

@@ -39,14 +39,21 @@ pub(crate) fn request(args: &LoadArgs) -> Result<Request> {
     }
 }
 
-/// The same of a check, which need not have a target: the last of several places is one if it can be.
+/// The same of a check, which need not have a target, and writes no bad rows in a dry run.
 pub(crate) fn check_request(args: &LoadArgs) -> Result<Request> {
-    match args.places.split_last() {
-        Some((target, sources)) if !sources.is_empty() && inrush::target::find(target).is_ok() => {
-            made(args, target, sources)
-        }
-        _ => made(args, "", &args.places),
+    let mut request = match args.places.split_last() {
+        Some((target, sources)) if is_target_of_check(&args.places) => made(args, target, sources)?,
+        _ => made(args, "", &args.places)?,
+    };
+    if args.dry_run {
+        request.options.rejects = RejectsTo::Observer;
     }
+    Ok(request)
+}
+
+/// Whether the last of several places is a check's target: if it can be one.
+pub(crate) fn is_target_of_check(places: &[String]) -> bool {
+    places.len() > 1 && places.last().is_some_and(|last| inrush::target::find(last).is_ok())
 }
 
 /// Refuses a word of `--trim` that stands where a place does, unless there is such a file.
@@ -246,7 +253,16 @@ fn byte(text: &str, option: &str) -> Result<u8> {
         "space" => b' ',
         _ => match text.as_bytes() {
             [byte] if byte.is_ascii() => *byte,
-            _ => return Err(usage(format!("{option} '{text}': takes one ASCII character"))),
+            _ => {
+                let error = usage(format!("{option} '{text}': takes one ASCII character"));
+                return Err(match text.starts_with('\\') {
+                    true => error.advise("most shells write a control character as $'\\x01'"),
+                    false if option == "--delimiter" => {
+                        error.advise("make one character of several first: sed 's/||/|/g'")
+                    }
+                    false => error,
+                });
+            }
         },
     };
     Ok(byte)

@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader, BufWriter, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use inrush::doctor::Copy;
+use inrush::source::Place;
 use inrush::{Error, Observer, Request, Result};
 use inrush_core::{Column, TableFacts, Type};
 
@@ -61,9 +62,7 @@ impl Sample {
         folder: &Path,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        let is_its = |source: &String| {
-            Path::new(source).file_stem().is_some_and(|stem| stem.to_string_lossy() == table)
-        };
+        let is_its = |source: &String| Place::File(source.into()).stem() == table;
         if request.sources.iter().any(is_its) {
             return Self::of(request, folder);
         }

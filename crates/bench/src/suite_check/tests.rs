@@ -94,6 +94,20 @@ fn nothing_is_said_of_a_sound_suite() {
     assert_eq!(faults(SOUND), "");
 }
 
+/// Where there is no server, nothing could be faster without it.
+#[test]
+fn a_suite_may_use_the_ceiling_of_a_load_into_a_server() {
+    let of_ceiling = SOUND.replace("load.rows_per_s", "load.ceiling_rows_per_s");
+    assert_eq!(faults(&of_ceiling), "");
+    let of_reference = SOUND.replace("size.bytes", "load.ceiling_rows_per_s");
+    assert_eq!(faults(&of_reference), "");
+    let without = of_ceiling.replace("[\"file\", \"server\"]", "[\"file\"]");
+    let told = faults(&without);
+    assert!(told.contains("the phase 'load' has no metric 'ceiling_rows_per_s'"), "{told}");
+    let of_query = SOUND.replace("\"load.rows_per_s", "\"query.ceiling_rows_per_s");
+    assert!(faults(&of_query).contains("no metric 'ceiling_rows_per_s'"));
+}
+
 #[test]
 fn each_fault_is_said_once_and_with_its_place() {
     let cases = [

@@ -2,7 +2,7 @@
 
 use inrush::Plan;
 use inrush::plan::Choice;
-use inrush::profile::Recipe;
+use inrush::profile::{Recipe, promises_as_much};
 use inrush::target::{KnobKind, Strategy};
 
 /// Connections that are tried.
@@ -64,8 +64,7 @@ impl<'p> Field<'p> {
             job.choice.knobs = choice.knobs.clone();
             self.plan.target.definition(&job)
         };
-        (choice.atomic || !self.default().atomic)
-            && definition(choice) == definition(self.default())
+        promises_as_much(choice, self.default()) && definition(choice) == definition(self.default())
     }
 
     /// Every strategy, and the best of them over other numbers of connections.

@@ -30,7 +30,7 @@ use sample::Sample;
 use trial::{Lap, Trials};
 
 pub use outcome::{Left, Outcome, Ran};
-pub use report::write as write_report;
+pub use report::ReportFolder;
 
 /// How to measure.
 #[derive(Clone, Copy, Debug)]

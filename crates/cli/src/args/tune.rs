@@ -11,6 +11,7 @@ Examples:
   inrush tune orders.csv shop.db                 the fastest way for these rows, in two minutes
   inrush tune orders.csv mysql://root@localhost/shop --budget 5m
   inrush tune 'part-*.parquet' postgres:///shop --table orders --if-exists append
+  inrush tune --config load.toml                 the load that these settings are of
   inrush tune --list                             what was measured on this machine
   inrush tune --forget all
 
@@ -18,7 +19,7 @@ Takes a sample of the source to a hidden place in the target, in every way that 
 compares it with the planner's own choice in pairs. The user's tables are neither touched nor locked, and nothing is left. What is faster
 beyond noise is kept, and inrush plan and inrush load go by it, as long as machine, version, settings, table and guarantee are the same.
 
-Exit codes: 0 measured; 1 failed, and nothing changed; 2 usage; 130 interrupted: what is known is reported, and nothing is kept.";
+Exit codes: 0 measured; 1 failed, and the target is as it was; 2 usage; 130 interrupted: what is known is reported, and nothing is kept.";
 
 /// What `tune` takes.
 #[derive(Args)]
@@ -41,7 +42,7 @@ pub(crate) struct TuneArgs {
     #[arg(long, conflicts_with_all = ["export", "forget"], help_heading = "Profiles")]
     pub(crate) list: bool,
     /// Print what was measured, as TOML
-    #[arg(long, conflicts_with = "forget", help_heading = "Profiles")]
+    #[arg(long, conflicts_with_all = ["forget", "json"], help_heading = "Profiles")]
     pub(crate) export: bool,
     /// Forget what was measured of a target, as --list names it or as load takes it, or all of it
     #[arg(long, value_name = "TARGET|all", help_heading = "Profiles")]

@@ -12,28 +12,33 @@ use inrush_bench::sample::{Sample, Status};
 use inrush_bench::{
     BenchRequest, Prepared, Stopped, WorkerProgram, bench, findings, prepare, resume, suites,
 };
+use serde_json::{Value, json};
 
-use super::{Answered, eprint_text, print, stop_on_signals};
+use super::{Answered, eprint_text, print, retyped, stop_on_signals};
 use crate::args::BenchArgs;
 use crate::config::{OF_LIBRARY, libraries};
 use crate::render::{self, BenchProgress, ProgressMode, count, counted};
 use crate::settings;
 
 /// Runs suites, one after the other; how many cells could not be measured although they should have been.
-pub(crate) fn run(args: &BenchArgs) -> Result<u64> {
+pub(crate) fn run(args: &BenchArgs, arguments: &[String]) -> Result<u64> {
     if args.suites.is_empty() && args.resume.is_none() {
-        print(&list())?;
+        print(&list(args.json))?;
         return Ok(0);
     }
     let suites = args.suites.iter().flat_map(|suite| match suite.as_str() {
         "all" => suites::ALL.iter().map(|(name, _)| *name).collect(),
         name => vec![name],
     });
-    let requests = suites.map(|suite| request(args, suite)).collect::<Result<Vec<_>>>()?;
+    let requests =
+        suites.map(|suite| request(args, suite, arguments)).collect::<Result<Vec<_>>>()?;
     if args.dry_run {
         for request in &requests {
             let prepared = prepare(request)?;
-            print(&(dry(&prepared) + &offered(&prepared)))?;
+            print(&match args.json {
+                true => format!("{}\n", dry_object(&prepared)),
+                false => dry(&prepared) + &offered(&prepared, arguments),
+            })?;
             prepared.check_disk()?;
         }
         return Ok(0);
@@ -76,7 +81,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<u64> {
         progress.finish();
         failed += shown(done?, args)?;
         if !args.shown.quiet {
-            eprint_text(&offered(prepared));
+            eprint_text(&offered(prepared, arguments));
         }
     }
     Ok(failed)
@@ -94,7 +99,7 @@ pub(crate) fn work() -> Result<u64> {
     Ok(0)
 }
 
-fn request(args: &BenchArgs, suite: &str) -> Result<BenchRequest> {
+fn request(args: &BenchArgs, suite: &str, arguments: &[String]) -> Result<BenchRequest> {
     let usage = |what: String| Error::new(Kind::Usage, what);
     let axes = args
         .axes
@@ -132,7 +137,7 @@ fn request(args: &BenchArgs, suite: &str) -> Result<BenchRequest> {
         budget_s: budget.map(|budget| budget.as_secs()),
         axes,
         libraries: libraries(args.duckdb_lib.as_ref()),
-        command: std::env::args().skip(1).collect(),
+        command: arguments.to_vec(),
     })
 }
 
@@ -145,7 +150,7 @@ fn shown((path, stopped): (PathBuf, Stopped), args: &BenchArgs) -> Result<u64> {
         anyhow::Error::from(error.advise(format!("inrush bench --resume {}", path.display())))
     });
     if args.json {
-        let mut object = serde_json::json!({
+        let mut object = json!({
             "run": path,
             "stopped_by": stopped.word(),
             "failed_cells": failed.len(),
@@ -224,11 +229,10 @@ fn told(
 }
 
 /// What to say to measure on servers that are installed here, where none was asked for; nothing where nothing would come of it.
-fn offered(prepared: &Prepared) -> String {
+fn offered(prepared: &Prepared, arguments: &[String]) -> String {
     if prepared.offers.is_empty() {
         return String::new();
     }
-    let typed = std::env::args().skip(1).map(|word| quoted(&word)).collect::<Vec<_>>().join(" ");
     let cells = prepared.cells.iter().filter(|cell| cell.unavailable.is_some()).count() as u64;
     let mut out = format!(
         "{} of {} not measured, for want of a server; installed here:\n",
@@ -236,34 +240,58 @@ fn offered(prepared: &Prepared) -> String {
         prepared.suite.id
     );
     for server in &prepared.offers {
-        let _ = writeln!(out, "  inrush {typed} --server {server}");
+        let _ = writeln!(out, "  {}", retyped(arguments, &["--server", server], None));
     }
     out
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
 }
 
 /// The suites that are built in.
-fn list() -> String {
+fn list(json: bool) -> String {
     let mut out = String::new();
+    let mut objects = Vec::new();
     for (name, _) in suites::ALL {
         // Ours are read by a test.
         let Ok(suite) = suites::load(name) else { continue };
-        let _ = writeln!(out, "{name}\n  {}", suite.title);
         let families: std::collections::BTreeSet<&str> =
             suite.target.values().map(|target| target.family.as_str()).collect();
-        let families: Vec<&str> = families.into_iter().collect();
-        let _ = writeln!(out, "  targets: {}\n", families.join(", "));
+        let shown = families.iter().copied().collect::<Vec<_>>().join(", ");
+        let _ = writeln!(out, "{name}\n  {}\n  targets: {shown}\n", suite.title);
+        objects.push(json!({ "suite": name, "title": suite.title, "targets": families }));
+    }
+    if json {
+        return format!("{}\n", json!({ "suites": objects }));
     }
     out.push_str("inrush bench SUITE --server mariadb --server postgres runs one; --dry-run says what it would do\n");
     out
+}
+
+/// What a run would do, for programs.
+fn dry_object(prepared: &Prepared) -> Value {
+    let datasets = prepared
+        .datasets
+        .iter()
+        .map(|(name, rows, bytes)| json!({ "dataset": name, "rows": rows, "bytes": bytes }));
+    let [samples_min, samples_max] = samples(prepared);
+    json!({
+        "suite": prepared.suite.id,
+        "profile": prepared.profile,
+        "cells": prepared.cells,
+        "datasets": datasets.collect::<Vec<_>>(),
+        "samples_min": samples_min,
+        "samples_max": samples_max,
+        "budget_seconds": prepared.size().budget_s,
+        "disk_bytes": prepared.disk_bytes,
+        "free_bytes": prepared.free_bytes,
+        "installed_servers": prepared.offers,
+    })
+}
+
+/// How many samples there are at least and at most.
+fn samples(prepared: &Prepared) -> [u64; 2] {
+    let size = prepared.size();
+    let of_blocks =
+        |blocks: u32| prepared.measurable() as u64 * (u64::from(blocks) + u64::from(size.warmups));
+    [size.blocks_min, size.blocks_max].map(of_blocks)
 }
 
 /// What a run would do.
@@ -291,15 +319,13 @@ fn dry(prepared: &Prepared) -> String {
         let (rows, size) = (counted(*rows, "row"), wording::bytes(*bytes));
         let _ = writeln!(out, "rows      {name}: {rows}, {size} as text");
     }
-    let measurable = prepared.measurable() as u64;
-    let (min, max) = (u64::from(size.blocks_min), u64::from(size.blocks_max));
-    let warm = u64::from(size.warmups);
+    let [min, max] = samples(prepared);
     let _ = writeln!(
         out,
         "samples   {} to {} of {}",
-        count(measurable * (min + warm)),
-        count(measurable * (max + warm)),
-        counted(measurable, "cell")
+        count(min),
+        count(max),
+        counted(prepared.measurable() as u64, "cell")
     );
     let _ = writeln!(
         out,

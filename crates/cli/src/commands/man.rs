@@ -22,8 +22,11 @@ pub(crate) fn man(folder: Option<&Path>) -> Result<u64> {
     Ok(0)
 }
 
-fn shown(command: &Command) -> impl Iterator<Item = &Command> {
-    command.get_subcommands().filter(|sub| !sub.is_hide_set())
+/// The commands below one, each followed by those below itself.
+fn shown(command: &Command) -> Vec<&Command> {
+    let is_shown = |sub: &&Command| !sub.is_hide_set() && sub.get_name() != "help";
+    let subs = command.get_subcommands().filter(is_shown);
+    subs.flat_map(|sub| [vec![sub], shown(sub)].concat()).collect()
 }
 
 /// The command's own page, then what each subcommand takes.
@@ -39,7 +42,7 @@ fn one_page(command: &Command) -> Result<Vec<u8>> {
     Ok(page)
 }
 
-/// Writes `inrush.1`, `inrush-load.1` and so on, and says which.
+/// Writes `inrush.1`, `inrush-load.1`, `inrush-job-begin.1` and so on, and says which.
 fn pages(command: &Command, folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     let mut written = String::new();

@@ -79,25 +79,37 @@ pub(crate) fn load(args: &LoadArgs) -> Result<u64> {
 
 /// The command that goes on with a load, without what of its places is secret.
 pub(crate) fn again(arguments: &[String], target: Option<&str>) -> String {
-    let mut words = retyped(arguments, target);
-    if !arguments.iter().any(|word| word == "--resume") {
-        words.push("--resume".to_owned());
-    }
-    words.join(" ")
+    const RESUME: &str = "--resume";
+    let is_said = arguments[..options_end(arguments)].iter().any(|word| word == RESUME);
+    retyped(arguments, if is_said { &[] } else { &[RESUME] }, target)
 }
 
-/// The command's words, quoted for a shell, without what of its places is secret.
-fn retyped(arguments: &[String], target: Option<&str>) -> Vec<String> {
-    let mut words = vec!["inrush".to_owned()];
-    for word in arguments {
+/// Behind this word there are places alone, whatever they look like.
+const NO_OPTIONS: &str = "--";
+
+/// Where no word is an option any more.
+fn options_end(arguments: &[String]) -> usize {
+    arguments.iter().position(|word| word == NO_OPTIONS).unwrap_or(arguments.len())
+}
+
+/// The command with more options, for a shell, without what of its places is secret.
+fn retyped(arguments: &[String], more: &[&str], target: Option<&str>) -> String {
+    let shown = |word: &String| {
         // A password can be in nothing but a URL.
         let is_url = target == Some(word.as_str()) && word.contains("://");
-        words.push(match inrush::target::find(word) {
-            Ok((_, location)) if is_url => shell_word(&location.shown),
-            _ => shell_word(&inrush::source::shown(word)),
-        });
-    }
-    words
+        match inrush::target::find(word) {
+            Ok((_, location)) if is_url => location.shown,
+            _ => match inrush::source::shown(word) {
+                same if same == *word => config::without_password(word),
+                shown => shown,
+            },
+        }
+    };
+    let mut words: Vec<String> = arguments.iter().map(|word| shell_word(&shown(word))).collect();
+    // That word may be an option's value as well, so they go to where they are options in any case: behind the command.
+    let at = if options_end(arguments) < arguments.len() { 1 } else { arguments.len() };
+    words.splice(at..at, more.iter().map(|word| shell_word(word)));
+    format!("inrush {}", words.join(" "))
 }
 
 /// The load that reads values as `plan` proposes it; empty where there is nothing to propose.
@@ -106,12 +118,17 @@ fn proposed(plan: &inrush::Plan, arguments: &[String], target: Option<&str>) -> 
     if proposals.is_empty() {
         return String::new();
     }
-    let mut words = retyped(arguments, target);
     // What was typed was the plan.
-    words[1] = "load".to_owned();
+    let mut load = arguments.to_vec();
+    load[0] = "load".to_owned();
+    let (mut at, end) = (0, options_end(arguments));
+    load.retain(|word| {
+        at += 1;
+        at > end || word != "--dry-run"
+    });
     let options = proposals.iter().flat_map(|proposed| &proposed.options);
-    words.extend(options.map(|option| shell_word(option)));
-    words.join(" ") + "\n"
+    let options: Vec<&str> = options.map(String::as_str).collect();
+    retyped(&load, &options, target) + "\n"
 }
 
 /// Says what load would do.
@@ -152,16 +169,31 @@ struct PlanShown<'a> {
 
 /// Lists strategies and knobs.
 pub(crate) fn strategies(target: Option<&str>) -> Result<u64> {
-    let named = match target {
-        Some(name) if !inrush::target::ALL.iter().any(|target| target.name() == name) => {
-            Some(inrush::target::find(name)?.0.name())
-        }
-        other => other,
-    };
+    let named = target.map(target_called).transpose()?;
     let listed =
         inrush::target::ALL.iter().filter(|target| named.is_none_or(|name| name == target.name()));
     print(&listed.map(|target| render::strategies(*target)).collect::<String>())?;
     Ok(0)
+}
+
+/// The name of the target that is meant by that name, by another one that its URLs have, or as a load takes it.
+fn target_called(text: &str) -> Result<&'static str> {
+    let names = || inrush::target::ALL.iter().map(|target| target.name());
+    if let Some(name) = names().find(|name| *name == text) {
+        return Ok(name);
+    }
+    let as_url = format!("{text}://host/database");
+    match inrush::target::find(text) {
+        Ok((target, _)) => Ok(target.name()),
+        Err(error) => match inrush::target::find(&as_url) {
+            Ok((target, _)) if !text.contains(':') => Ok(target.name()),
+            _ => {
+                let names = names().collect::<Vec<_>>().join(", ");
+                let advice = format!("say one of {names}, or a target as inrush load takes it");
+                Err(error.readvised(|_| None).advise(advice).into())
+            }
+        },
+    }
 }
 
 /// Prints a completion script.

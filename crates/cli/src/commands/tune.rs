@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use inrush::profile::{Key, Profiles};
 use inrush::{Error, Kind};
-use inrush_bench::tune::{Outcome, Tuning, tune as measure, write_report};
+use inrush_bench::tune::{Outcome, ReportFolder, Tuning, tune as measure};
 
 use super::{Answered, eprint_text, print, stop_on_signals};
 use crate::args::TuneArgs;
@@ -16,6 +16,11 @@ use crate::settings;
 /// Measures, and keeps what is the fastest; or shows what was measured before.
 pub(crate) fn tune(args: &TuneArgs) -> Result<u64> {
     let profiles = settings::profiles(args.load.profiles.as_deref());
+    if args.load.dry_run {
+        return Err(Error::usage("--dry-run: tune does nothing but measure")
+            .advise("inrush plan SOURCE... TARGET says what load would do")
+            .into());
+    }
     if args.list || args.export || args.forget.is_some() {
         return kept(args, profiles.as_deref());
     }
@@ -29,30 +34,37 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<u64> {
         let error = Error::usage(format!("--budget {}: takes a second at least", args.budget));
         return Err(error.into());
     }
-    // What can't be kept is said before the time is spent.
-    let known = profiles.as_deref().map(|path| (path, Profiles::read(path)));
-    if let Some((_, Err(why))) = &known {
-        eprint_text(&format!("warning: {}\n", not_kept(why)));
+    // What can't be written or kept is said before the time is spent.
+    let report = ReportFolder::find(args.report.as_deref())?;
+    if let Some(Err(why)) = profiles.as_deref().map(Profiles::read) {
+        eprint_text(&format!("warning: {}\n", not_kept(&why)));
     }
     let mode = ProgressMode::of(&args.load.shown.progress, args.load.shown.quiet);
     let progress = TuneProgress::new(mode, stop_on_signals()?);
     let outcome = measure(&request, tuning, &progress, &mut |standing| progress.standing(standing));
     progress.finish();
     let outcome = outcome?;
-    let folder = match &args.report {
-        Some(folder) => folder.clone(),
-        None => PathBuf::from(format!("inrush-tune-{}", outcome.date)),
+    // What was measured is kept and shown, whatever becomes of its files.
+    let (keeping, unkept) = match keep(&outcome, &request, profiles.as_deref()) {
+        Ok(keeping) => (keeping, None),
+        Err(error) => (format!("not kept: {}", error.what()), Some(error)),
     };
-    let paths = write_report(&folder, &outcome)?;
-    let keeping = keep(&outcome, &request, known)?;
-    shown(&outcome, &paths, &keeping, args)?;
-    match outcome.was_interrupted() {
-        true => {
-            let error =
-                Error::new(Kind::Interrupted, "interrupted; what is known is in the report");
-            Err(anyhow::Error::from(error).context(Answered))
-        }
-        false => Ok(0),
+    let (paths, unwritten) = match report.write(&outcome) {
+        Ok(paths) => (paths, None),
+        Err(error) => (Vec::new(), Some(error)),
+    };
+    let interrupted = outcome.was_interrupted().then(|| {
+        let what = match &unwritten {
+            Some(error) => format!("interrupted; {}", error.what()),
+            None => "interrupted; what is known is in the report".to_owned(),
+        };
+        Error::new(Kind::Interrupted, what)
+    });
+    let failure = interrupted.or(unwritten).or(unkept).map(anyhow::Error::from);
+    shown(&outcome, &paths, &keeping, failure.as_ref(), args)?;
+    match failure {
+        Some(failure) => Err(failure.context(Answered)),
+        None => Ok(0),
     }
 }
 
@@ -67,14 +79,14 @@ fn not_kept(why: &str) -> String {
 fn keep(
     outcome: &Outcome,
     request: &inrush::Request,
-    file: Option<(&Path, Result<Profiles, String>)>,
-) -> Result<String> {
+    path: Option<&Path>,
+) -> inrush::Result<String> {
     let is_open = request.strategy.is_none()
         && request.knobs.is_empty()
         && request.lanes.is_none()
         && request.encoders.is_none()
         && request.chunk_bytes.is_none();
-    Ok(match (outcome.profile(), file) {
+    Ok(match (outcome.profile(), path) {
         (None, _) if outcome.was_interrupted() => "not kept: interrupted".to_owned(),
         (None, _) => "not kept: too little was measured".to_owned(),
         (Some(_), _) if !is_open => {
@@ -82,33 +94,41 @@ fn keep(
                 .to_owned()
         }
         (Some(_), None) => "not kept: no folder of settings is known, and --profiles names no file".to_owned(),
-        (Some(_), Some((_, Err(why)))) => not_kept(&why),
-        (Some(profile), Some((path, Ok(mut profiles)))) => {
-            profiles.keep(profile);
-            profiles.write(path)?;
-            format!("kept in {}: inrush load goes by it", path.display())
-        }
+        // What has come to the file or left it meanwhile is not to be undone.
+        (Some(profile), Some(path)) => match Profiles::hold(path) {
+            Err(why) => not_kept(&why),
+            Ok(mut profiles) => {
+                profiles.keep(profile);
+                profiles.write()?;
+                format!("kept in {}: inrush load goes by it", path.display())
+            }
+        },
     })
 }
 
-fn shown(outcome: &Outcome, paths: &[PathBuf], keeping: &str, args: &TuneArgs) -> Result<()> {
+/// Says what was found, and where it is; and for programs what of it failed.
+fn shown(
+    outcome: &Outcome,
+    paths: &[PathBuf],
+    keeping: &str,
+    failure: Option<&anyhow::Error>,
+    args: &TuneArgs,
+) -> Result<()> {
     if args.load.json {
         let mut object = serde_json::to_value(outcome)?;
         object["report"] = serde_json::json!(paths);
         object["profile"] = serde_json::json!(keeping);
-        if outcome.was_interrupted() {
-            let error =
-                Error::new(Kind::Interrupted, "interrupted; what is known is in the report");
-            object["error"] = render::failure_object(&error.into(), false);
+        if let Some(failure) = failure {
+            object["error"] = render::failure_object(failure, false);
         }
         print(&format!("{object}\n"))?;
         return Ok(());
     }
-    let report = paths.last().map(|path| path.display().to_string()).unwrap_or_default();
     if args.load.shown.quiet {
         return Ok(());
     }
     print(&render::tuned(outcome))?;
+    let report = paths.last().map_or_else(|| "none".to_owned(), |path| path.display().to_string());
     print(&format!("report: {report}\n{keeping}\n{}\n", outcome.sentence))
 }
 
@@ -117,19 +137,13 @@ fn kept(args: &TuneArgs, path: Option<&Path>) -> Result<u64> {
     let path = path.ok_or_else(|| {
         Error::usage("no folder of settings is known").advise("--profiles FILE names the file")
     })?;
-    let mut profiles = match Profiles::read(path) {
-        Ok(profiles) => profiles,
-        Err(why) if args.forget.is_some() => {
-            return Err(Error::target(format!("nothing is forgotten: {why}"))
-                .advise(format!("remove {} to forget all that it holds", path.display()))
-                .into());
-        }
-        Err(why) => {
-            eprint_text(&format!("warning: what was measured is passed over: {why}\n"));
-            return Ok(0);
-        }
+    let unreadable = |what: &str, why: String| {
+        Error::target(format!("{what}: {why}"))
+            .advise(format!("remove {} to forget all that it holds", path.display()))
     };
     if let Some(target) = &args.forget {
+        let mut profiles =
+            Profiles::hold(path).map_err(|why| unreadable("nothing is forgotten", why))?;
         let is_listed = |named: &String| {
             named == "all" || profiles.profiles.iter().any(|known| known.key.target == *named)
         };
@@ -145,14 +159,19 @@ fn kept(args: &TuneArgs, path: Option<&Path>) -> Result<u64> {
             }
         };
         let gone = profiles.forget(&named);
-        profiles.write(path)?;
-        print(&format!("forgot {}\n", render::counted(gone as u64, "profile")))?;
-    } else if args.export {
-        print(&profiles.text()?)?;
-    } else if args.load.json {
-        print(&(serde_json::to_string(&profiles)? + "\n"))?;
-    } else {
-        print(&render::profiles(&profiles))?;
+        profiles.write()?;
+        print(&match args.load.json {
+            true => format!("{}\n", serde_json::json!({ "forgotten": gone })),
+            false => format!("forgot {}\n", render::counted(gone as u64, "profile")),
+        })?;
+        return Ok(0);
     }
+    let profiles =
+        Profiles::read(path).map_err(|why| unreadable("what was measured can't be read", why))?;
+    print(&match () {
+        () if args.export => profiles.text()?,
+        () if args.load.json => serde_json::to_string(&profiles)? + "\n",
+        () => render::profiles(&profiles),
+    })?;
     Ok(0)
 }

@@ -212,7 +212,7 @@ fn the_short_help_is_one_screen_and_the_long_one_has_everything() {
 fn words_of_other_tools_are_told_in_ours() {
     let fixture = Fixture::new();
     fixture.write("in.csv", "id,name\n1,a\n");
-    let cases: [(&[&str], &str); 16] = [
+    let cases: [(&[&str], &str); 18] = [
         (&["--upsert"], "say --on-conflict update --key COLUMN"),
         (&["--overwrite"], "--if-exists replace"),
         (&["--threads", "4"], "--encoders N"),
@@ -227,6 +227,8 @@ fn words_of_other_tools_are_told_in_ours() {
         (&["--schema", "s"], "--table SCHEMA.TABLE"),
         (&["--user", "root"], "mysql://USER@HOST:PORT/DATABASE"),
         (&["--database", "d"], "name the target last"),
+        (&["--validate"], "say inrush check"),
+        (&["--explain"], "say inrush plan"),
         (&["--if-exists", "overwrite"], "say --if-exists replace"),
         (&["--header", "true"], "say --header yes"),
     ];
@@ -236,6 +238,7 @@ fn words_of_other_tools_are_told_in_ours() {
         fixture.misused(&[&["plan", "in.csv", "t.db"], options].concat()).says(&[hint]);
     }
     fixture.misused(&["import", "in.csv", "t.db"]).says(&["say inrush load"]);
+    fixture.misused(&["validate", "in.csv"]).says(&["say inrush check SOURCE... [TARGET]"]);
     fixture.misused(&["in.csv", "t.db"]).says(&["say inrush load"]);
     fixture.misused(&["load", "in.csv", "out.csv"]).says(&["say csv:out.csv"]);
     fixture.misused(&["load", "in.csv", "out.json"]).says(&["say jsonl:out.jsonl"]);
@@ -396,7 +399,82 @@ fn strategies_lists_ids_and_knobs() {
             "cache",
         ]);
     }
-    fixture.misused(&["strategies", "paper"]).says(&["paper"]);
+    let run =
+        fixture.misused(&["strategies", "paper"]).says(&["paper", "say one of sqlite, mysql"]);
+    assert!(!run.stderr.contains("last") && !run.stderr.contains("nothing changed"), "{run:?}");
+    let named = fixture.inrush(&["strategies", "mariadb"]).exits(0).prints(&["mysql/values"]);
+    assert!(!named.stdout.contains("sqlite/"), "{}", named.stdout);
+}
+
+#[test]
+fn where_there_is_no_target_nothing_is_said_of_one() {
+    let fixture = Fixture::new();
+    let without = fixture.inrush(&["check", "none.csv", "--json"]).exits(1);
+    assert_eq!(without.json()["error"]["aftermath"], Json::Null);
+    assert!(!without.stderr.contains("the target"), "{}", without.stderr);
+    let with = fixture.inrush(&["check", "none.csv", "t.db", "--json"]).exits(1);
+    assert_eq!(with.says(&["nothing changed"]).json()["error"]["aftermath"], "nothing-changed");
+}
+
+/// Runs a command as it was proposed, with more options.
+fn as_proposed(fixture: &Fixture, command: &str, more: &[&str]) -> crate::fixture::Outcome {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    assert_eq!(words[..2], ["inrush", "load"], "{command}");
+    fixture.inrush(&[&words[1..2], more, &words[2..]].concat())
+}
+
+#[test]
+fn a_command_that_is_proposed_can_be_run_as_it_is() {
+    let fixture = Fixture::new();
+    fixture.write("de.csv", "id,amount,note\n1,\"1.000,5\",a\n2,\"2.000,5\",b\n");
+    for args in [
+        &["load", "--dry-run", "--", "de.csv", "new.db"][..],
+        &["load", "de.csv", "--dry-run", "new.db"],
+        &["plan", "--", "de.csv", "new.db"],
+        &["plan", "de.csv", "new.db"],
+    ] {
+        let run = fixture.leaves_all(|| fixture.inrush(args).exits(0));
+        let command = run.stdout.lines().last().unwrap();
+        assert!(command.contains("--decimal") && !command.contains("--dry-run"), "{run:?}");
+        as_proposed(&fixture, command, &[]).exits(0);
+        assert_eq!(fixture.number("new.db", "SELECT count(*) FROM de WHERE amount > 1000"), 2);
+        std::fs::remove_file(fixture.path("new.db")).unwrap();
+    }
+    let rows: String = (0..60_000).map(|n| format!("{n},{n}\n")).collect();
+    fixture.write("in.csv", format!("id,n\n{rows}1,2,3\n"));
+    let steps = ["--guarantee", "chunks", "--commit-rows", "10000"];
+    for places in [&["in.csv", "a.db"][..], &["--", "in.csv", "b.db"]] {
+        let run = fixture.load(&[&steps[..], places].concat()).exits(1).says(&["resumable"]);
+        let last = run.stderr.lines().last().unwrap();
+        let command = &last[last.find("inrush load").unwrap_or_else(|| panic!("{last}"))..];
+        as_proposed(&fixture, command, &["--max-rejects", "1"]).exits(3);
+        let found = fixture.number(places.last().unwrap(), "SELECT count(*) FROM \"in\"");
+        assert_eq!(found, 60_000);
+    }
+}
+
+#[test]
+fn options_that_a_command_has_no_use_for_are_refused() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id\n1\nx\n");
+    let dry = ["tune", "in.csv", "t.db", "--dry-run"];
+    fixture.misused(&dry).says(&["--dry-run", "inrush plan SOURCE... TARGET"]);
+    for (args, one, other) in [
+        (&["plan", "in.csv", "t.db", "--as-config", "--json"][..], "--as-config", "--json"),
+        (&["tune", "--list", "in.csv", "t.db"], "--list", "SOURCE"),
+        (&["tune", "--forget", "all", "--table", "t"], "--forget", "--table"),
+        (&["tune", "--export", "--json"], "--export", "--json"),
+        (&["bench", "--resume", "run", "--blocks", "3"], "--resume", "--blocks"),
+        (&["bench", "--resume", "run", "--only", "x"], "--resume", "--only"),
+        (&["bench", "--resume", "run", "--dry-run"], "--resume", "--dry-run"),
+        (&["bench", "--resume", "run", "--seed", "1"], "--resume", "--seed"),
+        (&["bench", "--resume", "run", "--profile", "quick"], "--resume", "--profile"),
+    ] {
+        fixture.misused(args).says(&["cannot be used with", one, other]);
+    }
+    // A check writes nothing but bad rows, and these neither in a dry run.
+    let check = ["check", "in.csv", "--type", "id=integer", "--rejects", "bad.csv", "--dry-run"];
+    fixture.leaves_all(|| fixture.inrush(&check).exits(3));
 }
 
 #[test]
@@ -428,6 +506,8 @@ fn the_manual_page_is_one() {
     assert!(page.contains(".TH inrush 1"), "{page}");
     assert!(page.contains(".SH NAME") && page.contains(".SH SYNOPSIS"), "{page}");
     assert!(page.contains("max\\-rejects"), "{page}");
+    // What the steps of a job take, too.
+    assert!(page.contains("connections") && page.contains("older\\-than"), "{page}");
 }
 
 #[test]
@@ -446,6 +526,12 @@ fn every_command_has_a_manual_page() {
         assert!(read(&name).contains(&format!(".TH inrush-{command} 1")), "{}", read(&name));
     }
     assert!(read("inrush-load.1").contains("max\\-rejects"));
+    for step in ["begin", "write", "publish", "abort", "list", "recover", "gc"] {
+        let page = read(&format!("inrush-job-{step}.1"));
+        assert!(page.contains(&format!(".TH inrush-job-{step} 1")), "{page}");
+    }
+    assert!(read("inrush-job-begin.1").contains("max\\-rejects"));
+    assert!(!run.stdout.contains("help"), "{}", run.stdout);
     assert!(!run.stdout.contains("worker"), "{}", run.stdout);
     fixture.write("file", "");
     fixture.inrush(&["man", "--out", "file"]).exits(1).says(&["file"]);

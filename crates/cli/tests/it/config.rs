@@ -158,6 +158,11 @@ fn what_no_option_is_is_said_with_its_line() {
         ("table = \"t\"\ntabel = \"u\"\n", "bad.toml, line 2: there is no option --tabel"),
         ("[columns.a]\ntyp = \"text\"\n", "bad.toml, line 2: columns.a.typ: takes type, format"),
         ("quiet = 5\n", "bad.toml, line 1: quiet: takes true or false"),
+        ("table = true\n", "bad.toml, line 1: table: takes no true; in quotes"),
+        ("[columns.a]\nnull = false\n", "bad.toml, line 2: columns.a.null: takes no false"),
+        ("[columns.a]\nnot-null = \"true\"\n", "columns.a.not-null: takes true or false"),
+        ("[columns.a]\nnot-null = 1\n", "bad.toml, line 2: columns.a.not-null: takes true or"),
+        ("null = { a = \"x\" }\n", "bad.toml, line 1: null: takes no table"),
         ("table = \n", "bad.toml, line 1"),
         ("if-exists = \"never\"\n", "bad.toml: invalid value 'never' for '--if-exists"),
     ] {
@@ -173,4 +178,86 @@ fn what_no_option_is_is_said_with_its_line() {
     for wrong in [("INRUSH_QUIET", "perhaps"), ("INRUSH_LANES", "two")] {
         with(&files, &["load", "orders.csv", "t.db"], &[wrong]).exits(2).says(&[wrong.0, wrong.1]);
     }
+}
+
+/// Commas and all; of an option that may be repeated each line is a value.
+#[test]
+fn a_variable_is_what_would_be_typed() {
+    let files = Fixture::new();
+    files.write("in.csv", "a,b,day\n1.25,\"2,5\",\"Jan 31, 2024\"\n");
+    let options = |run: Outcome| {
+        let options = plan(run)["options"].clone();
+        let values = options.as_array().unwrap().iter().map(|given| given["values"].to_string());
+        values.collect::<Vec<_>>()
+    };
+    let plan = ["plan", "in.csv", "t.db", "--json"];
+    for (typed, variable) in [
+        (&["--index", "a,b"][..], ("INRUSH_INDEX", "a,b")),
+        (&["--index", "a,b", "--index", "b"], ("INRUSH_INDEX", "a,b\nb")),
+        (&["--primary-key", "a,b"], ("INRUSH_PRIMARY_KEY", "a,b")),
+        (&["--type", "a=decimal(10,2)"], ("INRUSH_TYPE", "a=decimal(10,2)")),
+        (&["--type", "a=text", "--type", "b=text"], ("INRUSH_TYPE", "a=text\nb=text\n")),
+        (
+            &["--type", "a=decimal(10,2)", "--type", "b=text"],
+            ("INRUSH_TYPE", "a=decimal(10,2),b=text"),
+        ),
+        (&["--decimal", "a=,", "--decimal", "b=,"], ("INRUSH_DECIMAL", "a=,,b=,")),
+        (&["--decimal", ","], ("INRUSH_DECIMAL", ",")),
+        (&["--decimal", "b=,"], ("INRUSH_DECIMAL", "b=,")),
+        (&["--delimiter", ","], ("INRUSH_DELIMITER", ",")),
+        (&["--date-format", "day=%b %d, %Y"], ("INRUSH_DATE_FORMAT", "day=%b %d, %Y")),
+        (&["--true", "yes,y"], ("INRUSH_TRUE", "yes,y")),
+        (&["--null", "NA", "--null", "-"], ("INRUSH_NULL", "NA\n-")),
+        (&["--null", "NA", "--null", "a=-"], ("INRUSH_NULL", "NA,a=-")),
+    ] {
+        let said = options(with(&files, &plan, &[variable]));
+        assert_eq!(said, options(files.inrush(&[&plan[..], typed].concat())), "{variable:?}");
+    }
+    let index = [("INRUSH_INDEX", "a,b")];
+    with(&files, &["load", "in.csv", "t.db"], &index).exits(0);
+    let indexes = "SELECT count(*) FROM sqlite_schema WHERE type = 'index'";
+    assert_eq!(files.number("t.db", indexes), 1);
+}
+
+#[test]
+fn a_failure_is_json_whoever_asks_for_it() {
+    let files = Fixture::new();
+    files.write("in.csv", "a\n1\n").write("json.toml", "json = true\n").write("bad.toml", "x");
+    files.write("plain.toml", "json = false\n");
+    let on = [("INRUSH_JSON", "1")];
+    for (args, environment, code) in [
+        (&["load", "none.csv", "t.db"][..], &on[..], 1),
+        (&["load", "none.csv", "t.db", "--config", "json.toml"], &[], 1),
+        (&["check", "none.csv"], &on, 1),
+        (&["load", "in.csv", "t.db", "--xyzzy"], &on, 2),
+        (&["load", "in.csv", "t.db", "--config", "bad.toml"], &on, 2),
+        (&["load", "in.csv", "t.db", "--config", "none.toml", "--json"], &[], 1),
+    ] {
+        let run = with(&files, args, environment).exits(code);
+        assert!(run.json()["error"]["message"].is_string(), "{run:?}");
+    }
+    for (args, environment) in [
+        (&["load", "none.csv", "t.db"][..], &[("INRUSH_JSON", "0")][..]),
+        (&["load", "none.csv", "t.db", "--config", "plain.toml"], &on),
+        // These are no options of this command.
+        (&["strategies", "paper"], &on),
+    ] {
+        assert_eq!(with(&files, args, environment).stdout, "", "{args:?}");
+    }
+}
+
+#[test]
+fn quiet_that_is_typed_is_quiet() {
+    let files = with_files();
+    let plain = [("INRUSH_PROGRESS", "plain"), ("INRUSH_VERBOSE", "1")];
+    let load = ["load", "orders.csv", "t.db", "--if-exists", "replace"];
+    let quiet = with(&files, &[&load[..], &["-q"]].concat(), &plain).exits(0);
+    assert_eq!((quiet.stdout.as_str(), quiet.stderr.as_str()), ("", ""));
+    with(&files, &load, &plain[..1]).exits(0).says(&["loading"]);
+    // As it is below the file that says no.
+    files.write("no.toml", "quiet = false\n");
+    let not_quiet = [&load[..], &["--config", "no.toml"]].concat();
+    with(&files, &not_quiet, &[("INRUSH_QUIET", "1")]).exits(0).prints(&["2 rows loaded"]);
+    let both = [&load[..], &["-q", "--progress", "plain"]].concat();
+    with(&files, &both, &[]).exits(0).says(&["loading"]);
 }

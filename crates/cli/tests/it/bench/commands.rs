@@ -115,6 +115,65 @@ fn servers_that_are_installed_are_offered() {
     // What needs no server, or has been told which, is not bothered.
     assert!(!offered("fastest-import", &["--server", "mariadb-11.4"]).contains("installed here"));
     assert!(!offered("mass-inserts", &["--only", "sqlite"]).contains("installed here"));
+    // Without the password of another one.
+    for server in [
+        &["--server", "postgres://u:hunter2@db.example/x"][..],
+        &["--server=postgres://u:hunter2@db.example/x"],
+        &["--server", "postgres://db.example/x?user=u&password=hunter2"],
+    ] {
+        let told = offered("mass-inserts", server);
+        assert!(told.contains("db.example/x") && !told.contains("hunter2"), "{told}");
+        assert!(told.contains("--server mariadb"), "{told}");
+    }
+}
+
+#[test]
+fn names_that_are_not_utf_8_and_numbers_beyond_any_disk_are_no_crash() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let fixture = Fixture::new();
+    let run = |args: &[&std::ffi::OsStr]| {
+        let mut command = fixture.command(&["bench"]);
+        Outcome::of("inrush bench".to_owned(), finish(start(command.args(args)), b""))
+    };
+    let results = std::ffi::OsStr::from_bytes(b"r\xff");
+    let dry: Vec<&std::ffi::OsStr> =
+        ["mass-inserts", "--dry-run", "--results"].into_iter().map(AsRef::as_ref).collect();
+    run(&[&dry[..], &[results]].concat()).exits(0).prints(&["mass-inserts at quick"]);
+    let unknown = run(&[std::ffi::OsStr::from_bytes(b"s\xff.toml")]);
+    assert!(matches!(unknown.status.code(), Some(1 | 2)), "{unknown:?}");
+
+    let targets = r#"
+[target.sqlite]
+family = "sqlite"
+about = "SQLite"
+durability = "durable"
+"#;
+    let experiment = r#"
+targets = ["sqlite"]
+metric = "load.rows_per_s"
+workers = 1000
+[[experiment.phase]]
+id = "load"
+load = { dataset = "pairs" }
+"#;
+    let huge = suite(targets, experiment).replace("rows = 500", "rows = 9000000000000000000");
+    fixture.write("suite.toml", huge);
+    bench(&fixture, &["--dry-run"]).exits(1).says(&["MB of disk"]);
+}
+
+#[test]
+fn lists_and_dry_runs_are_objects_for_programs() {
+    let fixture = Fixture::new();
+    let listed = fixture.inrush(&["bench", "--json"]).exits(0).json();
+    let first = &listed["suites"][0];
+    assert!(first["suite"].is_string() && first["title"].is_string(), "{listed}");
+    assert!(first["targets"].as_array().unwrap().iter().any(|family| *family == "sqlite"));
+    let dry = ["bench", "tuning-sqlite", "--profile", "smoke", "--dry-run", "--json"];
+    let dry = fixture.leaves_all(|| fixture.inrush(&dry).exits(0)).json();
+    assert_eq!((&dry["suite"], &dry["profile"]), (&"tuning-sqlite".into(), &"smoke".into()));
+    assert_eq!(dry["budget_seconds"], 30);
+    assert!(dry["cells"].as_array().unwrap().len() > 3, "{dry}");
+    assert!(dry["disk_bytes"].as_u64().unwrap() > 0 && dry["samples_max"].as_u64() > Some(0));
 }
 
 #[test]

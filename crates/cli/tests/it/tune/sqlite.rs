@@ -43,6 +43,8 @@ fn what_was_measured_is_gone_by_and_nothing_else_is_left() {
         .inrush(&[&["tune", "--list"], &kept[..]].concat())
         .exits(0)
         .prints(&["nothing was measured"]);
+    let forgotten = fixture.inrush(&[&["tune", "--forget", "all", "--json"], &kept[..]].concat());
+    assert_eq!(forgotten.exits(0).json(), json!({ "forgotten": 0 }));
     fixture
         .inrush(&[&["tune", "--forget", "nonsense"], &kept[..]].concat())
         .exits(2)
@@ -127,8 +129,12 @@ fn a_file_of_profiles_that_makes_no_sense_is_a_warning() {
         let forget = fixture.inrush(&["tune", "--forget", "all", "--profiles", "p.toml"]);
         forget.exits(1).says(&["nothing is forgotten", words, "remove"]);
         assert_eq!(String::from_utf8(fixture.read("p.toml")).unwrap(), text);
-        let list = fixture.inrush(&["tune", "--list", "--profiles", "p.toml"]);
-        list.exits(0).says(&["warning", words]);
+        for options in [&["--list"][..], &["--list", "--json"], &["--export"]] {
+            let list = [&["tune", "--profiles", "p.toml"], options].concat();
+            let list = fixture.inrush(&list).exits(1);
+            let list = list.says(&["what was measured can't be read", words]);
+            assert_eq!(list.stdout.is_empty(), !options.contains(&"--json"), "{options:?}");
+        }
     }
     let report = fixture.report(&["t.csv", "t.db", "--profiles", "p.toml"]);
     assert!(report["warnings"].to_string().contains("passed over"), "{report}");
@@ -143,6 +149,123 @@ fn a_file_of_profiles_that_makes_no_sense_is_a_warning() {
             .unwrap()
             .starts_with("version = 1\n[[profile]]\ndate")
     );
+}
+
+#[test]
+fn a_profile_takes_no_promise_away() {
+    let fixture = Fixture::new();
+    shop(&fixture);
+    orders(&fixture);
+    let load = ["orders.csv", "shop.db", "--table", "new"];
+    let key = measured(&fixture, &load)["key"].clone();
+    let part = |part: &str| format!("{part} = {}\n", key[part]);
+    let parts: String =
+        ["machine", "engine", "target", "shape", "guarantee"].into_iter().map(part).collect();
+    let settings = key["settings"].as_object().unwrap().iter();
+    let settings: String = settings.map(|(name, value)| format!("{name} = {value}\n")).collect();
+    let with = |knob: &str| {
+        fixture.write(
+            "p.toml",
+            format!(
+                "version = 1\n[[profile]]\ndate = \"2026-11-26\"\ninrush = \"0.1.0\"\nis_default = false\n\
+                 ratio = 1.5\nlow = 1.4\nhigh = 1.6\npairs = 9\nsample_bytes = 1000\n\
+                 [profile.recipe]\nstrategy = \"sqlite/bind\"\nlanes = 1\nencoders = 1\nchunk_bytes = 262144\n\
+                 [profile.recipe.knobs]\n{knob}\n[profile.key]\n{parts}[profile.key.settings]\n{settings}"
+            ),
+        );
+        fixture.inrush(&[&["plan", "--profiles", "p.toml"], &load[..]].concat()).exits(0)
+    };
+    with("cache = \"1000000\"").prints(&["measured here on 2026-11-26: sqlite/bind"]);
+    for (knob, why) in [
+        ("rows_per_transaction = \"1000\"", "rows of a load that fails would stay"),
+        ("synchronous = \"off\"", "a load is 'process' at best"),
+    ] {
+        let plan = with(knob).prints(&["is passed over: sqlite/bind", why, "all rows or none"]);
+        assert!(plan.stdout.contains("strategy  sqlite/pages"), "{}", plan.stdout);
+    }
+}
+
+#[test]
+fn settings_of_a_file_and_of_the_environment_are_measured_too() {
+    let fixture = Fixture::new();
+    orders(&fixture);
+    fixture
+        .write("load.toml", "source = \"orders.csv\"\ntarget = \"shop.db\"\ntable = \"others\"\n");
+    let mut command =
+        fixture.command(&[&["tune", "--config", "load.toml"], &options("1s")[..]].concat());
+    let output = command.env("INRUSH_DURABILITY", "none").output().unwrap();
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["table"], "others");
+    assert!(found["key"]["guarantee"].as_str().unwrap().starts_with("none,"), "{found}");
+    let tune = ["tune", "orders.csv", "shop.db", "--config"];
+    fixture.inrush(&[&tune[..], &["missing.toml"]].concat()).exits(1).says(&["missing.toml"]);
+    fixture.write("bad.toml", "tabel = \"t\"\n");
+    fixture.misused(&[&tune[..], &["bad.toml"]].concat()).says(&["did you mean table?"]);
+    fixture.write("dry.toml", "dry-run = true\n");
+    fixture.misused(&[&tune[..], &["dry.toml"]].concat()).says(&["--dry-run"]);
+    // What lists takes nothing of them.
+    let list = ["tune", "--list", "--profiles", "p.toml", "--config", "load.toml"];
+    fixture.inrush(&list).exits(0).prints(&["nothing was measured"]);
+}
+
+#[test]
+fn what_can_not_be_written_is_said_before_and_nothing_of_others_is_replaced() {
+    let fixture = Fixture::new();
+    orders(&fixture);
+    std::fs::create_dir(fixture.path("mine")).unwrap();
+    fixture.write("mine/report.html", "<h1>mine</h1>");
+    let tune =
+        ["tune", "orders.csv", "shop.db", "--budget", "1s", "--profiles", "none", "--report"];
+    fixture.leaves_all(|| {
+        let run = fixture.inrush(&[&tune[..], &["/dev/null/x"]].concat());
+        run.exits(1).says(&["cannot write /dev/null/x", "--report DIR"]);
+        let run = fixture.misused(&[&tune[..], &["mine"]].concat());
+        run.says(&["mine/report.html is there, and tune has not written it"]);
+    });
+    // Of a day there may be several.
+    for folders in 1..=2 {
+        fixture.inrush(&tune[..7]).exits(0).prints(&["report: inrush-tune-20"]);
+        let is_one = |name: &&String| name.starts_with("inrush-tune-20");
+        assert_eq!(fixture.names().iter().filter(is_one).count(), folders);
+    }
+}
+
+/// What fails after the measurement takes nothing of it away.
+#[test]
+fn a_report_that_can_not_be_written_any_more_costs_neither_table_nor_profile() {
+    let fixture = Fixture::new();
+    orders(&fixture);
+    let child = under_way_for(&fixture, "5s");
+    // As the folder is not there yet.
+    fixture.write("out", "in its place");
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("cannot write out"), "{told}");
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(shown.contains("(the default)") && shown.contains("report: none"), "{shown}");
+    assert!(shown.contains("kept"), "{shown}");
+}
+
+/// Whoever forgets a profile while another one is measured has forgotten it.
+#[test]
+fn what_was_forgotten_meanwhile_does_not_come_back() {
+    let fixture = Fixture::new();
+    orders(&fixture);
+    fixture.write(
+        "p.toml",
+        "version = 1\n[[profile]]\ndate = \"2026-11-20\"\ninrush = \"0.1.0\"\nis_default = true\n\
+         ratio = 1.0\nlow = 1.0\nhigh = 1.0\npairs = 9\nsample_bytes = 1000\n\
+         [profile.recipe]\nstrategy = \"mysql/bulk\"\nlanes = 2\nencoders = 1\nchunk_bytes = 262144\n\
+         [profile.key]\nmachine = \"m\"\nengine = \"e\"\ntarget = \"mysql at elsewhere\"\nshape = \"s\"\nguarantee = \"g\"\n",
+    );
+    let child = under_way_for(&fixture, "5s");
+    let forget = ["tune", "--forget", "mysql at elsewhere", "--profiles", "p.toml"];
+    fixture.inrush(&forget).exits(0).prints(&["forgot 1 profile"]);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let left = String::from_utf8(fixture.read("p.toml")).unwrap();
+    assert!(!left.contains("elsewhere"), "{left}");
 }
 
 /// A database with rows, an index and other tables.
@@ -203,12 +326,16 @@ fn a_database_that_others_write_to_meanwhile_has_their_rows_and_no_others() {
 
 /// A measurement that has begun to load.
 fn under_way(fixture: &Fixture) -> Child {
+    under_way_for(fixture, "60s")
+}
+
+fn under_way_for(fixture: &Fixture, budget: &str) -> Child {
     let args = [
         "tune",
         "orders.csv",
         "shop.db",
         "--budget",
-        "60s",
+        budget,
         "--profiles",
         "p.toml",
         "--report",
