@@ -601,7 +601,7 @@ impl RowWriter {
         self.watching.look_up(py)
     }
 
-    /// The load ends by what was raised, and what it leaves is told by the exception.
+    /// The load ends by what was raised, and the exception says what it leaves.
     fn stopped(&self, py: Python<'_>, state: &mut State, raised: PyErr) -> PyErr {
         self.watching.watch.stop();
         state.is_over = true;
