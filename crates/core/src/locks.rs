@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use crate::pending::{behind_links, from_root};
+
 /// A lock of a process on a range of a file's bytes, as `fcntl` makes it. Those of one process never exclude each other, and all of them
 /// go when the process closes the file once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,10 +78,7 @@ impl Drop for Claim {
 
 /// A file has one, however it is named and whether or not it is there.
 fn claim_key(path: &Path) -> ClaimKey {
-    let beside =
-        || Some(crate::pending::directory(path).canonicalize().ok()?.join(path.file_name()?));
-    let found = path.canonicalize().ok().or_else(beside);
-    (std::process::id(), found.unwrap_or_else(|| path.to_owned()))
+    (std::process::id(), from_root(&behind_links(path)))
 }
 
 /// The locks on a file, which is not opened for that.

@@ -147,6 +147,19 @@ pub fn follow_link(path: &Path) -> PathBuf {
     path
 }
 
+/// The file that a path leads to, behind all links, whether or not it is there.
+pub fn behind_links(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| follow_link(path))
+}
+
+/// The path from the root on, without links among its folders, whether or not there is a file. A link in its own place is not followed.
+pub fn from_root(path: &Path) -> PathBuf {
+    match (directory(path).canonicalize(), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+    }
+}
+
 /// What is at the place of a file, with links followed; `None` where nothing is. `what` is what should be there: "database".
 ///
 /// # Errors

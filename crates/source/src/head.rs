@@ -12,6 +12,7 @@ use crate::{decode, json, sniff};
 use inrush_core::DialectRequest;
 use inrush_core::cut::RECORD_BYTES_MAX;
 use inrush_core::error::{Error, Result};
+use inrush_core::signature;
 use inrush_store::Pipe;
 use inrush_store::Stop;
 
@@ -184,18 +185,18 @@ fn look(
 /// Files that are not text, by their first bytes, and what to do with them.
 const BINARIES: [(&[u8], &str, &str); 38] = [
     (
-        b"PAR1",
+        signature::PARQUET,
         "a compressed Parquet file",
         "decompress it: Parquet files compress their own columns",
     ),
     (b"PARE", "an encrypted Parquet file", DECRYPT_PARQUET),
-    (b"ARROW1", "a compressed Arrow file", "decompress it first"),
+    (signature::ARROW, "a compressed Arrow file", "decompress it first"),
     (
-        b"SQLite format 3\0",
+        signature::SQLITE,
         "an SQLite database",
         "if it is the target, name it last, as sqlite:FILE; its rows come by its own program: sqlite3 -csv -header FILE 'SELECT ...' | inrush load - TARGET",
     ),
-    (b"PK\x03\x04", "a zip archive or a workbook", WITHIN_ADVICE),
+    (signature::ZIP, "a zip archive or a workbook", WITHIN_ADVICE),
     (b"PK\x05\x06", "an empty zip archive", "name another file"),
     (b"7z\xbc\xaf", "a 7z archive", "unpack it first: 7z x"),
     (b"Rar!\x1a", "a RAR archive", "unpack it first: unrar x"),

@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use inrush_core::error::{Error, Result, without_secrets};
 use inrush_core::path;
+use inrush_core::signature;
 use inrush_store::{AtWill, Fault, Pattern, Pipe, Stop, Stored, watched};
 
 use crate::archive::{self, Chosen, Limit, Member, Refusal};
@@ -968,7 +969,7 @@ fn walk(folder: &Path, depth: usize, with_hidden: bool) -> Result<Vec<PathBuf>> 
 pub(crate) fn is_read(path: &Path, head: impl FnOnce() -> Vec<u8>) -> bool {
     is_named(path).unwrap_or_else(|| {
         let head = head();
-        head.starts_with(b"PAR1") || head.starts_with(b"ARROW1") || is_text(&head)
+        head.starts_with(signature::PARQUET) || head.starts_with(signature::ARROW) || is_text(&head)
     })
 }
 

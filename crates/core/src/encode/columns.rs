@@ -533,14 +533,14 @@ pub(super) fn csv_line(shape: &Shape, chunk: &Chunk, sheet: &SheetRows, row: usi
     let Some(batch) = &chunk.batch else { return Vec::new() };
     let (mut out, mut text) = (Vec::new(), Vec::new());
     let bad = sheet.bad_of(row as u32);
-    for at in 0..batch.num_columns() {
+    for (at, reading) in readings(shape, chunk, batch).into_iter().enumerate() {
         text.clear();
         if let Some(bad) = bad.iter().find(|bad| bad.column as usize == at) {
             text.extend_from_slice(bad.shown.as_bytes());
         } else {
             let column = Column::of(batch, at).of_sheet(Some(sheet));
             column.push_text(row, &mut text);
-            let reading = reading_of(shape, chunk, at).filter(|_| column.is_typed(row));
+            let reading = reading.filter(|_| column.is_typed(row));
             if let Some(form) = reading.and_then(|reading| reading.written_back(&text)) {
                 text = form;
             }
@@ -554,11 +554,15 @@ pub(super) fn csv_line(shape: &Shape, chunk: &Chunk, sheet: &SheetRows, row: usi
     out
 }
 
-/// How the texts of a column of the source are read.
-fn reading_of<'s>(shape: &'s Shape, chunk: &Chunk, field: usize) -> Option<&'s Reading> {
-    let fields = &shape.fields[chunk.origin.file as usize];
-    let column = fields.iter().position(|found| found.map(usize::from) == Some(field))?;
-    shape.columns[column].reading.as_ref()
+/// How the texts of each column of the source are read.
+fn readings<'s>(shape: &'s Shape, chunk: &Chunk, batch: &RecordBatch) -> Vec<Option<&'s Reading>> {
+    let mut readings = vec![None; batch.num_columns()];
+    for (field, column) in shape.fields[chunk.origin.file as usize].iter().zip(&shape.columns) {
+        if let Some(at) = field {
+            readings[*at] = column.reading.as_ref();
+        }
+    }
+    readings
 }
 
 /// Appends a field as CSV has it, in quotes where it needs them.
@@ -649,13 +653,14 @@ impl<'a> Texts<'a> {
 pub(super) fn object(shape: &Shape, chunk: &Chunk, row: usize) -> Vec<u8> {
     let Some(batch) = &chunk.batch else { return Vec::new() };
     let mut out = vec![b'{'];
-    for (at, field) in batch.schema_ref().fields().iter().enumerate() {
+    let fields = batch.schema_ref().fields().iter().zip(readings(shape, chunk, batch));
+    for (at, (field, reading)) in fields.enumerate() {
         if at > 0 {
             out.push(b',');
         }
         string(field.name(), &mut out);
         out.push(b':');
-        Column::of(batch, at).push_json(row, reading_of(shape, chunk, at), &mut out);
+        Column::of(batch, at).push_json(row, reading, &mut out);
     }
     out.extend_from_slice(b"}\n");
     out

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 
 use super::tally::Tally;
 use crate::observer::Observer;
-use crate::pipe::reject::{RejectFiles, by_place, from_root};
+use crate::pipe::reject::{RejectFiles, by_place};
 use crate::plan::{Plan, Verify};
 use crate::report::{Report, Seconds, StepsReport, Verification};
 use inrush_core::error::{Aftermath, Error, Result};
 use inrush_core::flow::Phase;
 use inrush_core::ledger::{Entry, RejectsLength, Rows, StepPlan};
+use inrush_core::pending::from_root;
 use inrush_core::target::{Load, Sent};
 
 /// The report of a load that has reached its end in an earlier run; `None` where there is something left to do.

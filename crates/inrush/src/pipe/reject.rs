@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::plan::{Plan, RejectLimit, RejectsTo, Request};
 use inrush_core::error::{Error, ErrorPlace, Kind, Result, shorten};
 use inrush_core::path::text;
-use inrush_core::pending::{Pending, directory};
+use inrush_core::pending::{Pending, directory, from_root};
 use inrush_source::rejects::RejectsTable;
 
 pub use inrush_source::rejects::sidecar_path;
@@ -431,16 +431,7 @@ impl OpenPair {
     }
 }
 
-/// The path from the root on, whether or not there is a file. A link in its place is not followed: bad rows would take it.
-pub(crate) fn from_root(path: &Path) -> PathBuf {
-    let folder = directory(path).canonicalize();
-    match (folder, path.file_name()) {
-        (Ok(folder), Some(name)) => folder.join(name),
-        _ => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
-    }
-}
-
-/// The paths of files of bad rows, by the same from the root on.
+/// The paths of files of bad rows, by the same from the root on: a link in the place of one is not followed, for bad rows would take it.
 pub(crate) fn by_place(places: &[RejectPlace]) -> BTreeMap<PathBuf, &PathBuf> {
     let paths = places.iter().filter_map(|place| place.path.as_ref());
     paths.map(|path| (from_root(path), path)).collect()

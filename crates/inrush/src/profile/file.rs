@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Key, Profile};
 use inrush_core::error::{Error, Result};
-use inrush_core::pending::directory;
+use inrush_core::pending::{behind_links, directory};
 use inrush_core::unique;
 
 /// How long whoever changes the file waits for another one who does, which takes a few milliseconds.
@@ -123,13 +123,12 @@ impl Profiles {
         text.map_err(|error| Error::usage(format!("the profiles can't be written: {error}")))
     }
 
-    /// What a file has, to be changed: another process that wants to change it waits until this is dropped. Its folder is made where
-    /// there is none.
+    /// What a file has, to be changed: another process that wants to change it waits until this is dropped.
     ///
     /// # Errors
     /// As for [`Profiles::read`].
     pub fn hold(path: &Path) -> Result<Held, String> {
-        let lock = locked(directory(&followed(path)));
+        let lock = locked(directory(&behind_links(path)));
         Ok(Held { profiles: Self::read(path)?, path: path.to_owned(), _lock: lock })
     }
 
@@ -139,7 +138,7 @@ impl Profiles {
     /// When the disk or the permissions forbid it.
     pub fn write(&self, path: &Path) -> Result<()> {
         let text = self.text()?;
-        let path = &followed(path);
+        let path = &behind_links(path);
         let folder = directory(path);
         let hidden = folder.join(format!(".profiles.{}", unique::word()));
         let write = || {
@@ -202,21 +201,6 @@ fn locked(folder: &Path) -> Option<File> {
         }
     }
     None
-}
-
-/// What a link, or one behind it, leads to, whether or not it is there; any other path is its own.
-fn followed(path: &Path) -> PathBuf {
-    /// As Linux has it (<https://man7.org/linux/man-pages/man7/path_resolution.7.html>).
-    const LINKS_MAX: usize = 40;
-    if let Ok(found) = fs::canonicalize(path) {
-        return found;
-    }
-    let mut path = path.to_owned();
-    for _ in 0..LINKS_MAX {
-        let Ok(target) = fs::read_link(&path) else { break };
-        path = directory(&path).join(target);
-    }
-    path
 }
 
 #[cfg(test)]

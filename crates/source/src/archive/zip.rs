@@ -11,6 +11,7 @@ use crate::place::{cannot_open, is_named};
 use crate::{Compression, Place};
 use inrush_core::error::{Error, Result};
 use inrush_core::path::name_of_bytes;
+use inrush_core::signature;
 
 /// A member as it lies in the archive.
 #[derive(Debug)]
@@ -32,7 +33,7 @@ enum Packing {
 
 /// Whether these are the first bytes of a zip file, which may be empty.
 pub(crate) fn is_one(head: &[u8]) -> bool {
-    head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06")
+    head.starts_with(signature::ZIP) || head.starts_with(b"PK\x05\x06")
 }
 
 /// What office programs write, packed as zip files.

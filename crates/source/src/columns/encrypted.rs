@@ -5,6 +5,7 @@
 //! library reads past it, and then says something of damage. A footer is a struct of Thrift's compact protocol
 //! (<https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md>).
 
+use inrush_core::signature;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 
@@ -32,7 +33,7 @@ pub(super) fn is_encrypted(file: &Piece) -> Result<bool, ParquetError> {
     }
     let length = u32::from_le_bytes(std::array::from_fn(|at| length[at]));
     match end.checked_sub(length.into()) {
-        Some(start) if magic == b"PAR1" => {
+        Some(start) if magic == signature::PARQUET => {
             let footer = file.get_bytes(start, length as usize)?;
             Ok(Thrift(&footer).has_field(ALGORITHM))
         }

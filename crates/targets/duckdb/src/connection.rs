@@ -17,6 +17,7 @@ use crate::library::{
 };
 use inrush_core::error::Error;
 use inrush_core::locks::{self, Claim, FileLock};
+use inrush_core::signature;
 use inrush_core::target::Row;
 use inrush_core::wording::shell_word;
 
@@ -183,11 +184,11 @@ impl Database {
 /// The words for a file that is SQLite's.
 const SQLITE: &str = "the file is an SQLite database";
 
-/// Whether a file is a database of SQLite (<https://sqlite.org/fileformat2.html>, section 1.3).
+/// Whether a file is a database of SQLite.
 fn is_sqlite(path: &str) -> bool {
-    const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-    let mut head = [0; MAGIC.len()];
-    File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && head == *MAGIC
+    let mut head = [0; signature::SQLITE.len()];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
+    read.is_ok() && head == signature::SQLITE
 }
 
 struct Config {

@@ -12,7 +12,7 @@ use crate::types::{self, Carried};
 use inrush_core::Basis;
 use inrush_core::error::{Error, Result};
 use inrush_core::ledger::{self, Entries, Entry};
-use inrush_core::pending::{directory, follow_link, no_directory, plain_file};
+use inrush_core::pending::{behind_links, directory, follow_link, no_directory, plain_file};
 use inrush_core::target::{Location, TableName};
 use inrush_core::{
     Column, IfExists, MomentLimits, OnConflict, Own, Request, TableFacts, TargetFacts, Type,
@@ -63,7 +63,7 @@ impl Home {
             Some(name) => Self::Memory(name.to_owned()),
             None => {
                 let named = PathBuf::from(&location.secret);
-                let real = named.canonicalize().unwrap_or_else(|_| follow_link(&named));
+                let real = behind_links(&named);
                 Self::File { real: std::path::absolute(&real).unwrap_or(real), named }
             }
         }

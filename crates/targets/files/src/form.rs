@@ -6,6 +6,7 @@ use crate::json::JsonRow;
 use crate::place::{Format, Place};
 use crate::read;
 use inrush_core::error::{Error, Result};
+use inrush_core::signature;
 
 /// What endings of names promise.
 const ENDINGS: [(Promise, &[&str]); 9] = [
@@ -75,9 +76,9 @@ const MAGICS: [(&[u8], &str, bool); 8] = [
     (b"BZh", "compressed by bzip2", true),
     (b"\xfd7zXZ\0", "compressed by xz", true),
     (b"\x04\x22\x4d\x18", "compressed by lz4", true),
-    (b"PK\x03\x04", "a zip archive or a workbook", false),
-    (b"PAR1", "a Parquet file", true),
-    (b"SQLite format 3\0", "an SQLite database", false),
+    (signature::ZIP, "a zip archive or a workbook", false),
+    (signature::PARQUET, "a Parquet file", true),
+    (signature::SQLITE, "an SQLite database", false),
 ];
 
 /// What a file is instead of text, by its first bytes, and whether a load reads it; `None` where it may be text.

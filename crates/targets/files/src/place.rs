@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use inrush_scan::Dialect;
 
 use inrush_core::error::{Error, Result};
-use inrush_core::pending::{directory, follow_link, no_directory};
+use inrush_core::pending::{behind_links, directory, no_directory};
 use inrush_core::target::Location;
 
 /// How a table is written as a file.
@@ -93,7 +93,7 @@ impl Place {
 
     /// The file behind links, so that it is the file that is replaced and not the link.
     pub(super) fn real_path(&self) -> PathBuf {
-        self.path.canonicalize().unwrap_or_else(|_| follow_link(&self.path))
+        behind_links(&self.path)
     }
 
     /// What is there; `None` when nothing is.

@@ -17,6 +17,7 @@ use inrush_core::locks::{self, Claim};
 use inrush_core::pending::{
     Pending, directory, follow_link, no_directory, not_in_place, publish, sync_name,
 };
+use inrush_core::signature;
 use inrush_core::wording::shell_word;
 
 /// Where a database is, as a location says it.
@@ -528,9 +529,6 @@ fn explain_code(path: &Path, code: c_int, message: &str) -> Error {
     }
 }
 
-/// How a database begins (<https://sqlite.org/fileformat2.html>, section 1.3).
-pub(super) const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-
 /// What is no database, or none that this SQLite reads.
 pub(super) fn not_a_database(path: &Path) -> Error {
     let shown = path.display();
@@ -538,7 +536,7 @@ pub(super) fn not_a_database(path: &Path) -> Error {
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
     match begin[19] {
         // 1 is a rollback journal, 2 a write-ahead log; there may be others one day.
-        version if read.is_ok() && begin.starts_with(MAGIC) && version > 2 => {
+        version if read.is_ok() && begin.starts_with(signature::SQLITE) && version > 2 => {
             Error::target(format!(
                 "{shown} is of a newer format, read version {version}, or damaged: {} reads versions 1 and 2",
                 engine()

@@ -1,6 +1,6 @@
 //! Lists, plans, mistakes, exit codes.
 
-use super::{bench, run_folder, suite};
+use super::{SQLITE, bench, run_folder, suite};
 use crate::fixture::{Fixture, Outcome, finish, start};
 
 #[test]
@@ -142,12 +142,6 @@ fn names_that_are_not_utf_8_and_numbers_beyond_any_disk_are_no_crash() {
     let unknown = run(&[std::ffi::OsStr::from_bytes(b"s\xff.toml")]);
     assert!(matches!(unknown.status.code(), Some(1 | 2)), "{unknown:?}");
 
-    let targets = r#"
-[target.sqlite]
-family = "sqlite"
-about = "SQLite"
-durability = "durable"
-"#;
     let experiment = r#"
 targets = ["sqlite"]
 metric = "load.rows_per_s"
@@ -156,7 +150,7 @@ workers = 1000
 id = "load"
 load = { dataset = "pairs" }
 "#;
-    let huge = suite(targets, experiment).replace("rows = 500", "rows = 9000000000000000000");
+    let huge = suite(SQLITE, experiment).replace("rows = 500", "rows = 9000000000000000000");
     fixture.write("suite.toml", huge);
     bench(&fixture, &["--dry-run"]).exits(1).says(&["MB of disk"]);
 }

@@ -5,15 +5,8 @@ use std::process::{Child, Command};
 use std::thread::sleep;
 use std::time::Instant;
 
-use super::{run_folder, samples, suite};
+use super::{SQLITE, run_folder, samples, suite};
 use crate::fixture::{Fixture, Outcome, Random, finish, size, start, wait_until};
-
-const TARGETS: &str = r#"
-[target.sqlite]
-family = "sqlite"
-about = "SQLite"
-durability = "durable"
-"#;
 
 const EXPERIMENT: &str = r#"
 targets = ["sqlite"]
@@ -34,7 +27,7 @@ verify = { dataset = "pairs", sql = "SELECT * FROM {table}" }
 
 fn fixture() -> Fixture {
     let fixture = Fixture::new();
-    fixture.write("suite.toml", suite(TARGETS, EXPERIMENT));
+    fixture.write("suite.toml", suite(SQLITE, EXPERIMENT));
     std::fs::create_dir(fixture.path("place")).unwrap();
     fixture
 }

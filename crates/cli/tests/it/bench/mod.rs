@@ -23,6 +23,14 @@ use serde_json::Value as Json;
 
 use crate::fixture::{Fixture, Outcome, finish, repository, start};
 
+/// SQLite as a target of a suite.
+const SQLITE: &str = r#"
+[target.sqlite]
+family = "sqlite"
+about = "SQLite"
+durability = "durable"
+"#;
+
 /// A suite of one experiment, with a profile `quick` that takes one block.
 fn suite(targets: &str, experiment: &str) -> String {
     format!(

@@ -1,6 +1,6 @@
 //! Programs that have rows: the library's own writer, and whatever speaks for itself.
 
-use super::{bench, phase, samples, statuses, suite};
+use super::{SQLITE, bench, phase, samples, statuses, suite};
 use crate::fixture::{Fixture, Outcome, finish, start};
 
 const NONE: &str = r#"
@@ -73,12 +73,6 @@ fn what_a_program_needs_and_is_not_here_is_said_in_its_own_words() {
 #[test]
 fn rows_by_a_writer_are_measured_as_those_of_a_file() {
     let fixture = Fixture::new();
-    let targets = r#"
-[target.sqlite]
-family = "sqlite"
-about = "SQLite"
-durability = "durable"
-"#;
     let experiment = r#"
 targets = ["sqlite"]
 axes = { by = ["a file", "a writer"], made = ["before", "by the load"] }
@@ -101,7 +95,7 @@ load = { dataset = "pairs", table = "rows_{worker}", by = "writer" }
 id = "loaded"
 verify = { dataset = "pairs", sql = "SELECT * FROM rows_{worker}" }
 "#;
-    fixture.write("suite.toml", suite(targets, experiment));
+    fixture.write("suite.toml", suite(SQLITE, experiment));
     bench(&fixture, &[]).exits(0);
     let samples = samples(&fixture);
     assert_eq!(samples.len(), 5);

@@ -277,6 +277,21 @@ fn rows_that_somebody_else_writes_during_a_load_are_not_lost() {
 }
 
 /// Rows in a file of its own have no names of columns: in another order they would be other columns' values.
+/// A proxy that does something before the server sees the first statement with these words; true from it ends the connection.
+fn proxy_at(
+    server: &Server,
+    words: &'static str,
+    act: impl Fn() -> bool + Send + Sync + 'static,
+) -> Proxy {
+    let trick = Trick::At { words, nth: 0, is_answered: false, act: Arc::new(act) };
+    Proxy::start(&server.address, trick)
+}
+
+/// The server behind the proxy, which reads what is said.
+fn through(server: &Server, proxy: &Proxy) -> String {
+    format!("{}?ssl-mode=disabled", server.url_at(&proxy.address))
+}
+
 #[test]
 fn a_hidden_table_whose_csv_file_is_written_is_not_published_when_another_client_alters_it() {
     for_each_server(|server| {
@@ -287,10 +302,8 @@ fn a_hidden_table_whose_csv_file_is_written_is_not_published_when_another_client
             client(&format!("ALTER TABLE `{hidden}` MODIFY b bigint NOT NULL FIRST"));
             false
         };
-        let words = "REPAIR TABLE";
-        let trick = Trick::At { words, nth: 0, is_answered: false, act: Arc::new(alter) };
-        let proxy = Proxy::start(&server.address, trick);
-        let url = format!("{}?ssl-mode=disabled", server.url_at(&proxy.address));
+        let proxy = proxy_at(server, "REPAIR TABLE", alter);
+        let url = through(server, &proxy);
         let way = ["--strategy", "csv-file", "--set", "engine=csv", "--durability", "none"];
         let run = server.inrush(&[&["load", "t.csv", &url], &way[..]].concat()).exits(1);
         run.ends_with_nothing_changed().says(&["another client has altered"]);
@@ -361,10 +374,8 @@ fn a_row_that_waits_while_a_table_gets_its_name_is_kept() {
                 });
                 false
             };
-            let words = "RENAME TABLE";
-            let trick = Trick::At { words, nth: 0, is_answered: false, act: Arc::new(act) };
-            let proxy = Proxy::start(&server.address, trick);
-            let url = format!("{}?ssl-mode=disabled", server.url_at(&proxy.address));
+            let proxy = proxy_at(server, "RENAME TABLE", act);
+            let url = through(server, &proxy);
             server.inrush(&["load", "t.csv", &url, "--if-exists", if_exists]).exits(0);
             assert!(proxy.is_met());
             wait_until("the row is in", || server.count("t") == 3);
@@ -381,10 +392,8 @@ fn a_table_that_another_client_makes_during_a_load_stays() {
             client("CREATE TABLE t (theirs INT)");
             false
         };
-        let words = "RENAME TABLE";
-        let trick = Trick::At { words, nth: 0, is_answered: false, act: Arc::new(act) };
-        let proxy = Proxy::start(&server.address, trick);
-        let url = format!("{}?ssl-mode=disabled", server.url_at(&proxy.address));
+        let proxy = proxy_at(server, "RENAME TABLE", act);
+        let url = through(server, &proxy);
         let run = server.inrush(&["load", "t.csv", &url]).exits(1).ends_with_nothing_changed();
         run.says(&["another client has made table t", "--if-exists append"]);
         assert_eq!(server.tables(), ["t"]);
@@ -502,7 +511,7 @@ fn steps_of_a_program_outlive_their_connections() {
 
 /// A load in steps into a new table, through the proxy.
 fn in_steps(server: &Server, proxy: &Proxy) -> [String; 5] {
-    let url = format!("{}?ssl-mode=disabled", server.url_at(&proxy.address));
+    let url = through(server, proxy);
     ["load", "t.csv", &url, "--guarantee", "chunks"].map(str::to_owned)
 }
 
@@ -515,9 +524,7 @@ fn a_table_that_another_client_makes_before_a_load_in_steps_does_is_not_the_load
             client("CREATE TABLE t (theirs INT)");
             false
         };
-        let words = "CREATE TABLE `t`";
-        let trick = Trick::At { words, nth: 0, is_answered: false, act: Arc::new(act) };
-        let proxy = Proxy::start(&server.address, trick);
+        let proxy = proxy_at(server, "CREATE TABLE `t`", act);
         let load = in_steps(server, &proxy);
         let run = server.inrush(&load.each_ref().map(String::as_str)).exits(1);
         run.ends_with_nothing_changed().says(&["another client has made table t"]);
@@ -538,9 +545,7 @@ fn a_row_that_another_client_has_yet_to_commit_keeps_the_table_that_a_failed_loa
             wait_until("the other client has written", || may_go.load(Relaxed));
             false
         };
-        let words = "START TRANSACTION";
-        let trick = Trick::At { words, nth: 0, is_answered: false, act: Arc::new(act) };
-        let proxy = Proxy::start(&server.address, trick);
+        let proxy = proxy_at(server, "START TRANSACTION", act);
         let load =
             [&in_steps(server, &proxy)[..], &["--type".into(), "id=integer".into()]].concat();
         let args: Vec<&str> = load.iter().map(String::as_str).collect();
@@ -582,10 +587,8 @@ fn values_that_another_client_writes_into_added_columns_keep_them() {
                 }
                 false
             };
-            let words = "START TRANSACTION";
-            let trick = Trick::At { words, nth: 0, is_answered: false, act: Arc::new(act) };
-            let proxy = Proxy::start(&server.address, trick);
-            let url = format!("{}?ssl-mode=disabled", server.url_at(&proxy.address));
+            let proxy = proxy_at(server, "START TRANSACTION", act);
+            let url = through(server, &proxy);
             let add = ["--if-exists", "append", "--new-columns", "add"];
             server.inrush(&[&["load", "t.csv", &url], &add[..]].concat()).exits(1);
             let count = "SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 't'";
@@ -609,10 +612,8 @@ fn a_connection_that_is_lost_at_the_rename_says_no_more_than_is_known() {
                 act();
                 true
             };
-            let words = "RENAME TABLE";
-            let trick = Trick::At { words, nth: 0, is_answered: false, act: Arc::new(act) };
-            let proxy = Proxy::start(&server.address, trick);
-            let url = format!("{}?ssl-mode=disabled", server.url_at(&proxy.address));
+            let proxy = proxy_at(server, "RENAME TABLE", act);
+            let url = through(server, &proxy);
             let run = server.inrush(&["load", "t.csv", &url, "--if-exists", if_exists]);
             assert!(proxy.is_met());
             run

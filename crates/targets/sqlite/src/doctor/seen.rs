@@ -11,11 +11,12 @@ use rusqlite::{Connection, ErrorCode};
 use inrush_core::doctor::indexes::{ForeignKey, Index};
 use inrush_core::error::{Error, Result};
 use inrush_core::pending::plain_file;
+use inrush_core::signature;
 use inrush_core::wording::shell_word;
 
 use super::open::{Beside, open};
 use crate::ddl::quote;
-use crate::session::{MAGIC, explain, not_a_database, watch};
+use crate::session::{explain, not_a_database, watch};
 
 /// Keys that are looked at to see whether they come in an order.
 const KEYS: u32 = 100;
@@ -276,7 +277,7 @@ fn header(path: &Path, shown: &str) -> Result<Option<[u8; 100]>> {
     let mut file = File::open(path).map_err(|error| Error::target(format!("{shown}: {error}")))?;
     let mut header = [0; 100];
     match file.read_exact(&mut header) {
-        Ok(()) if header.starts_with(MAGIC) => Ok(Some(header)),
+        Ok(()) if header.starts_with(signature::SQLITE) => Ok(Some(header)),
         _ => Err(not_a_database(path)),
     }
 }
