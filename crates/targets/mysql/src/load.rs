@@ -788,7 +788,8 @@ const NO_TABLE: u16 = 1146;
 
 /// Sets what the load relies on. Only this connection is concerned.
 pub(super) fn configure(session: &mut Session<'_>, job: &Job, own: Option<&str>) -> Result<()> {
-    let found = ServerFacts::of(&job.facts.target).variable("sql_mode");
+    let server = ServerFacts::of(&job.facts.target);
+    let found = server.variable("sql_mode");
     // What a value is, and whether a zero date is a date, stays the server's decision. That a value which doesn't fit is an
     // error, that 0 is 0 in a column which counts by itself, and how text is quoted, is ours.
     const KEPT: [&str; 3] = ["NO_ZERO_DATE", "NO_ZERO_IN_DATE", "ALLOW_INVALID_DATES"];
@@ -807,10 +808,15 @@ pub(super) fn configure(session: &mut Session<'_>, job: &Job, own: Option<&str>)
     ];
     // MariaDB would not let a load change what others have changed since it began, whatever --on-conflict says
     // (https://mariadb.com/kb/en/innodb-system-variables/#innodb_snapshot_isolation).
-    if ServerFacts::of(&job.facts.target).variable("innodb_snapshot_isolation") == "ON" {
+    if server.variable("innodb_snapshot_isolation") == "ON" {
         settings.push("SESSION innodb_snapshot_isolation = OFF".to_owned());
     }
     settings.extend(own.map(str::to_owned));
+    // MySQL 8.0 doesn't let every user set it; where all may, the server is not asked a second time.
+    let warnings = keeps_warnings(server);
+    let may_refuse = job.facts.target.engine.starts_with("MySQL")
+        && facts::numbers(server.variable("version")) >= (8, 0, 0);
+    settings.extend(warnings.clone().filter(|_| !may_refuse));
     if session_zone(job) != SessionZone::Servers {
         settings.push("SESSION time_zone = '+00:00'".to_owned());
     }
@@ -823,7 +829,7 @@ pub(super) fn configure(session: &mut Session<'_>, job: &Job, own: Option<&str>)
         }
     }
     // Where there is no binary log to skip, no privilege is asked for.
-    let is_logged = ServerFacts::of(&job.facts.target).variable("log_bin") == "ON";
+    let is_logged = server.variable("log_bin") == "ON";
     if knobs.is(&SQL_LOG_BIN, "off") || is_logged && knobs.is(&BINLOG, "skip") {
         settings.push("SESSION sql_log_bin = 0".to_owned());
     }
@@ -831,20 +837,20 @@ pub(super) fn configure(session: &mut Session<'_>, job: &Job, own: Option<&str>)
         .execute(format!("SET {}", settings.join(", ")))
         .map_err(|failure| session.explain(failure))?;
     spare_write_sets(session, job);
-    keep_warnings(session, job);
+    if let Some(setting) = warnings.filter(|_| may_refuse) {
+        // Then a warning that is counted and not kept makes its row a bad one.
+        let _ = session.execute(format!("SET {setting}"));
+    }
     Ok(())
 }
 
-/// Has the server keep a statement's warnings, as MySQL 8.0 does by default. It may refuse that to the user: then a warning that is counted
-/// and not kept makes its row a bad one
+/// Has the server keep a statement's warnings, as MySQL 8.0 does by default; `None` where it does. Beside what is wrong with a row there
+/// is a warning for each VALUES() of an update
 /// (<https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_max_error_count>).
-fn keep_warnings(session: &mut Session<'_>, job: &Job) {
-    /// Beside what is wrong with a row there is a warning for each VALUES() of an update.
+fn keeps_warnings(server: &ServerFacts) -> Option<String> {
     const ENOUGH: u64 = 1024;
-    let kept = ServerFacts::of(&job.facts.target).variable("max_error_count");
-    if kept.parse::<u64>().is_ok_and(|kept| kept < ENOUGH) {
-        let _ = session.execute(format!("SET SESSION max_error_count = {ENOUGH}"));
-    }
+    let kept = server.variable("max_error_count").parse::<u64>();
+    kept.is_ok_and(|kept| kept < ENOUGH).then(|| format!("SESSION max_error_count = {ENOUGH}"))
 }
 
 /// With a binary log MySQL 8.0 hashes every row's keys to tell which transactions depend on each other, also where it is set to
