@@ -86,19 +86,30 @@ fn claim_key(path: &Path) -> ClaimKey {
 pub fn of(path: &Path) -> Vec<FileLock> {
     use std::os::unix::fs::MetadataExt as _;
     let Ok(found) = std::fs::metadata(path) else { return Vec::new() };
-    let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
-    // The device is another one there than in the metadata on some file systems.
-    let of_file = |(inode, lock): (u64, FileLock)| (inode == found.ino()).then_some(lock);
-    let mut locks: Vec<FileLock> = locks.lines().filter_map(parsed).filter_map(of_file).collect();
-    // Files of two file systems may share a number: what this process has locked it has open.
-    let is_it = |open: std::fs::Metadata| (open.dev(), open.ino()) == (found.dev(), found.ino());
-    let is_open = || {
-        let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
-        open.filter_map(|entry| std::fs::metadata(entry.path()).ok()).any(is_it)
+    let of_file = |text: &str| -> Vec<FileLock> {
+        let lines = text.lines().map(|line| line.strip_prefix("lock:").unwrap_or(line));
+        // The device is another one there than in the metadata on some file systems.
+        lines
+            .filter_map(parsed)
+            .filter(|(inode, _)| *inode == found.ino())
+            .map(|lock| lock.1)
+            .collect()
     };
-    if locks.iter().any(FileLock::is_own) && !is_open() {
-        locks.retain(|lock| !lock.is_own());
-    }
+    // The system's list comes page by page, and misses some while other files' locks come and go. What this process has locked it has
+    // open, and of an open file the system tells all at once
+    // (<https://docs.kernel.org/filesystems/proc.html#file-lock-information>).
+    let is_it = |open: &std::fs::Metadata| (open.dev(), open.ino()) == (found.dev(), found.ino());
+    let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    let mut locks: Vec<FileLock> = open
+        .filter(|entry| std::fs::metadata(entry.path()).is_ok_and(|open| is_it(&open)))
+        .filter_map(|entry| {
+            std::fs::read_to_string(Path::new("/proc/self/fdinfo").join(entry.file_name())).ok()
+        })
+        .flat_map(|info| of_file(&info))
+        .filter(FileLock::is_own)
+        .collect();
+    let all = of_file(&std::fs::read_to_string("/proc/locks").unwrap_or_default());
+    locks.extend(all.into_iter().filter(|lock| !lock.is_own()));
     locks
 }
 
@@ -107,7 +118,7 @@ pub fn of(_path: &Path) -> Vec<FileLock> {
     Vec::new()
 }
 
-/// A line of `/proc/locks`: the inode, and the lock.
+/// A line of `/proc/locks`, or of what the system tells of an open file: the inode, and the lock.
 ///
 /// ```text
 /// 1: POSIX  ADVISORY  WRITE 4711 fe:00:1234567 1073741824 1073742335

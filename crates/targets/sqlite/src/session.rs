@@ -559,3 +559,40 @@ fn holders(path: &Path) -> Vec<String> {
         })
         .collect()
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    /// The system's list of all locks leaves some out while others come and go.
+    #[test]
+    fn a_transaction_of_the_program_is_seen_beside_many_others() {
+        const OTHERS: usize = 200;
+        let folder = tempfile::tempdir().unwrap();
+        let open = |name: &str| {
+            let connection = Connection::open(folder.path().join(name)).unwrap();
+            connection.execute_batch("PRAGMA journal_mode = wal; CREATE TABLE t (a)").unwrap();
+            connection
+        };
+        let own = open("own.db");
+        own.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let others: Vec<Connection> = (0..OTHERS).map(|number| open(&number.to_string())).collect();
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let is_over = &is_over;
+            scope.spawn(move || {
+                while !is_over.load(Relaxed) {
+                    for sql in ["BEGIN IMMEDIATE", "ROLLBACK"] {
+                        others.iter().for_each(|other| other.execute_batch(sql).unwrap());
+                    }
+                }
+            });
+            let path = folder.path().join("own.db");
+            let seen = (0..500).filter(|_| is_written_here(&path)).count();
+            is_over.store(true, Relaxed);
+            assert_eq!(seen, 500);
+        });
+        own.execute_batch("ROLLBACK").unwrap();
+        assert!(!is_written_here(&folder.path().join("own.db")));
+    }
+}
