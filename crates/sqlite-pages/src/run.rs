@@ -218,9 +218,14 @@ impl Placement {
 
     /// The run cut where its pages are no neighbours in the file.
     pub fn spans(&self) -> impl Iterator<Item = Span> + '_ {
-        let mut from = 0;
+        self.spans_from(0)
+    }
+
+    /// The run's pages from index `from` on, cut so. Whoever writes the first page by itself takes the others from 1: the page numbers
+    /// alone don't part the two.
+    pub fn spans_from(&self, mut from: u32) -> impl Iterator<Item = Span> + '_ {
         std::iter::from_fn(move || {
-            if from == self.count {
+            if from >= self.count {
                 return None;
             }
             let (page, start) = (self.page(from), from);

@@ -115,36 +115,35 @@ pub(super) fn create_index(
     format!("CREATE INDEX {} ON {} ({})", quote(&name), quote(named(job)), list(columns))
 }
 
+/// Whether it is a column by which the load finds the row that it changes.
+pub(super) fn is_key(job: &Job, name: &str) -> bool {
+    job.choice.key.iter().any(|key| key.eq_ignore_ascii_case(name))
+}
+
+/// The columns that a row changes where its key is a duplicate. It has the key of the one that it changes, so the key stays; DuckDB takes no
+/// change of an indexed column here. Where none is left the engine doesn't count the row.
+pub(super) fn changed(job: &Job) -> Vec<&str> {
+    let choice = &job.choice;
+    let table = job.facts.target.table.as_ref().filter(|_| !choice.action.makes_table());
+    let columns = match (job.request.on_conflict, table) {
+        (OnConflict::Fail | OnConflict::Skip, _) => &[][..],
+        // The row as if it were new: columns that the source lacks get their default.
+        (OnConflict::Replace, Some(table)) => &table.columns,
+        (OnConflict::Update | OnConflict::Replace, _) => &choice.columns,
+    };
+    columns.iter().map(|column| column.name.as_str()).filter(|name| !is_key(job, name)).collect()
+}
+
 /// What INSERT does with a row with a duplicate key; empty where such a row is a bad row.
 pub(super) fn on_conflict(job: &Job) -> String {
-    let choice = &job.choice;
-    let key = list(choice.key.iter().map(|name| spelled(job, name)));
-    let is_key = |name: &str| choice.key.iter().any(|key| key.eq_ignore_ascii_case(name));
-    // A row has the key of the one that it changes, so the key stays; DuckDB takes no change of an indexed column here.
-    let set = |names: Vec<&str>| {
-        let sets: Vec<String> = names
-            .iter()
-            .filter(|name| !is_key(name))
-            .map(|name| format!("{0} = excluded.{0}", quote(name)))
-            .collect();
-        match sets.is_empty() {
-            true => "DO NOTHING".to_owned(),
-            false => format!("DO UPDATE SET {}", sets.join(", ")),
-        }
-    };
-    let loaded = || choice.columns.iter().map(|column| column.name.as_str()).collect();
-    match job.request.on_conflict {
-        OnConflict::Fail => String::new(),
-        OnConflict::Skip => format!(" ON CONFLICT ({key}) DO NOTHING"),
-        OnConflict::Update => format!(" ON CONFLICT ({key}) {}", set(loaded())),
-        // The row as if it were new: columns that the source lacks get their default.
-        OnConflict::Replace => {
-            let table = job.facts.target.table.as_ref().filter(|_| !choice.action.makes_table());
-            let all = match table {
-                Some(table) => table.columns.iter().map(|column| column.name.as_str()).collect(),
-                None => loaded(),
-            };
-            format!(" ON CONFLICT ({key}) {}", set(all))
-        }
+    if job.request.on_conflict == OnConflict::Fail {
+        return String::new();
+    }
+    let key = list(job.choice.key.iter().map(|name| spelled(job, name)));
+    let sets: Vec<String> =
+        changed(job).into_iter().map(|name| format!("{0} = excluded.{0}", quote(name))).collect();
+    match sets.is_empty() {
+        true => format!(" ON CONFLICT ({key}) DO NOTHING"),
+        false => format!(" ON CONFLICT ({key}) DO UPDATE SET {}", sets.join(", ")),
     }
 }

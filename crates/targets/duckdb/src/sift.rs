@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use arrow_array::RecordBatch;
 
-use crate::connection::{Connection, Refusal};
+use crate::connection::{Cause, Connection, Refusal};
 use crate::ddl::{self, literal, quote};
 use crate::encode::batch_of;
 use crate::facts::{here, indexes, plain};
@@ -411,28 +411,48 @@ impl Rules {
         }
     }
 
-    /// The statement that writes the rows of a view except for these.
-    fn insert(&self, job: &Job, rows: &str, without: &[u32]) -> String {
-        let names: Vec<&str> = self.values.iter().map(|(name, _)| name.as_str()).collect();
-        let values: Vec<&str> = self.values.iter().map(|(_, value)| value.as_str()).collect();
-        let condition = match without {
-            [] => String::new(),
-            without => {
-                let numbers: Vec<String> = without.iter().map(u32::to_string).collect();
-                format!(" WHERE given.{NUMBER} NOT IN ({})", numbers.join(", "))
+    /// The statements that write the rows of a view except for these. A row with a NULL in its key conflicts with none, whereas to
+    /// DuckDB two of them in one statement with ON CONFLICT are one row.
+    fn inserts(&self, job: &Job, batch: &RecordBatch, rows: &str, without: &[u32]) -> Vec<String> {
+        let columns = job.choice.columns.iter().zip(&self.values).zip(batch.columns());
+        let lacking: Vec<String> = columns
+            .filter(|((column, _), values)| {
+                ddl::is_key(job, &column.name) && values.null_count() > 0
+            })
+            .map(|((_, (_, value)), _)| format!("{value} IS NULL"))
+            .collect();
+        let end = ddl::on_conflict(job);
+        let mut inserts = match lacking.is_empty() || end.is_empty() {
+            true => vec![(Vec::new(), end.as_str())],
+            false => {
+                let lacking = format!("({})", lacking.join(" OR "));
+                vec![(vec![format!("NOT {lacking}")], end.as_str()), (vec![lacking], "")]
             }
         };
-        let given = match without {
-            [] => rows.to_owned(),
-            _ => format!("(SELECT row_number() OVER () - 1 AS {NUMBER}, * FROM {rows})"),
+        if !without.is_empty() {
+            let numbers: Vec<String> = without.iter().map(u32::to_string).collect();
+            let wanted = format!("given.{NUMBER} NOT IN ({})", numbers.join(", "));
+            inserts.iter_mut().for_each(|(conditions, _)| conditions.push(wanted.clone()));
+        }
+        let names: Vec<&str> = self.values.iter().map(|(name, _)| name.as_str()).collect();
+        let values: Vec<&str> = self.values.iter().map(|(_, value)| value.as_str()).collect();
+        let statement = |(conditions, end): (Vec<String>, &str)| {
+            // Of numbered rows the engine asks the stream for no selection, for which that has no ear.
+            let (given, condition) = match conditions.is_empty() {
+                true => (rows.to_owned(), String::new()),
+                false => (
+                    format!("(SELECT row_number() OVER () - 1 AS {NUMBER}, * FROM {rows})"),
+                    format!(" WHERE {}", conditions.join(" AND ")),
+                ),
+            };
+            format!(
+                "INSERT INTO {} ({}) SELECT {} FROM {given} given{condition}{end}",
+                quote(&self.table),
+                names.join(", "),
+                values.join(", "),
+            )
         };
-        format!(
-            "INSERT INTO {} ({}) SELECT {} FROM {given} given{condition}{}",
-            quote(&self.table),
-            names.join(", "),
-            values.join(", "),
-            ddl::on_conflict(job)
-        )
+        inserts.into_iter().map(statement).collect()
     }
 }
 
@@ -722,8 +742,23 @@ impl<'l> SiftLane<'l> {
                 writer.flush()
             }
             None => {
-                let rows = self.stream.view();
-                connection.execute(&self.how.rules.insert(self.job, &rows, without)).map(drop)
+                let view = self.stream.view();
+                let mut written = 0;
+                for statement in self.how.rules.inserts(self.job, batch, &view, without) {
+                    written += connection.execute(&statement)?;
+                }
+                let sent = (batch.num_rows() - without.len()) as u64;
+                // Rows that are skipped are among those left out; of a row that changes nothing the engine knows nothing.
+                let is_counted =
+                    matches!(self.job.request.on_conflict, OnConflict::Fail | OnConflict::Skip)
+                        || !ddl::changed(self.job).is_empty();
+                match written == sent || !is_counted {
+                    true => Ok(()),
+                    false => Err(Refusal {
+                        cause: Cause::Other,
+                        message: format!("{sent} rows were sent, and {written} were written"),
+                    }),
+                }
             }
         }
     }

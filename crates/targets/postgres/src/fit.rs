@@ -102,6 +102,12 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
             "--on-conflict needs the key while the rows come (indexes=before)".to_owned(),
         );
     }
+    if let Some(column) = kept.and_then(|_| fixed_number(request, facts)) {
+        return unusable(format!(
+            "column {column} is GENERATED ALWAYS, and the server takes no other number for a row that is changed: \
+             --key {column} finds rows by it, --drop {column} leaves it out"
+        ));
+    }
     let large = facts.source.bytes.is_none_or(|bytes| bytes >= BYTES_FOR_LANES);
     if kept.is_none()
         && !large
@@ -160,6 +166,24 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
         encoders: (facts.processors / 2).max(1),
         notes: notes(request, facts, knobs, mode),
     }
+}
+
+/// A column of the source that counts by itself and takes no change, of which a row that is changed by another key may have another number.
+fn fixed_number<'f>(request: &Request, facts: &'f Facts) -> Option<&'f String> {
+    if matches!(request.on_conflict, OnConflict::Fail | OnConflict::Skip) {
+        return None;
+    }
+    let table = facts.kept_table(request)?;
+    let key = if request.key.is_empty() { &table.primary_key } else { &request.key };
+    let case = facts.source.case;
+    let taken =
+        |index: &usize| facts.source.taken.as_ref().is_none_or(|taken| taken.contains(index));
+    ServerFacts::of(&facts.target).always_identity.iter().find(|column| {
+        let fields = facts.source.fields.iter().enumerate();
+        let mut given = fields.filter(|(index, _)| taken(index)).map(|(_, field)| &field.name);
+        given.any(|name| case.is_same(name, column))
+            && !key.iter().any(|name| case.is_same(name, column))
+    })
 }
 
 /// Why a load with these knobs can't be committed step by step.

@@ -109,8 +109,13 @@ impl Insert {
         let tail = match job.request.on_conflict {
             OnConflict::Fail => String::new(),
             OnConflict::Skip => format!(" ON CONFLICT ({key}) DO NOTHING"),
+            // The key stays as it is spelled, and no trigger hears of a change of it. Where there is nothing else to set, it is set, so that the row counts.
             OnConflict::Update => {
-                format!(" ON CONFLICT ({key}) DO UPDATE SET {}", set(names().collect()))
+                let is_key =
+                    |name: &&str| choice.key.iter().any(|key| key.eq_ignore_ascii_case(name));
+                let others: Vec<&str> = names().filter(|name| !is_key(name)).collect();
+                let changed = if others.is_empty() { names().collect() } else { others };
+                format!(" ON CONFLICT ({key}) DO UPDATE SET {}", set(changed))
             }
             // The row as if it were new: columns that the source lacks get their default. INSERT OR REPLACE would do the same
             // but also put defaults where the source has NULL in a NOT NULL column.

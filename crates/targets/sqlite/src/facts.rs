@@ -18,6 +18,7 @@ use crate::session::{
 use crate::types;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::ledger::{self, Entries, Entry};
+use inrush_core::locks::Claim;
 use inrush_core::pending::{directory, follow_link, no_directory, plain_file};
 use inrush_core::{Basis, Column, IfExists, Own, Request, TableFacts, TargetFacts};
 
@@ -122,7 +123,8 @@ fn open(path: &Path, locks: &LockWait<'_>) -> rusqlite::Result<Connection> {
         Ok(connection)
     };
     // A reader of a database in WAL mode makes -wal and -shm files, and only one that may write takes them away again.
-    if is_wal(path) && !with_suffix(path, "-wal").exists() {
+    // Of one that is open here, which has a -wal file by now, the header is not read: who closes a file frees the locks of the process.
+    if Claim::is_free_and(path, || is_wal(path)) && !with_suffix(path, "-wal").exists() {
         return look(OpenFlags::SQLITE_OPEN_READ_WRITE);
     }
     match look(OpenFlags::SQLITE_OPEN_READ_ONLY) {

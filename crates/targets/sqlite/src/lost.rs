@@ -25,6 +25,11 @@ pub(super) fn read(connection: &Connection, table: &str) -> rusqlite::Result<Vec
         if let Some(default) = row.get::<_, Option<String>>(2)? {
             of_columns.push(format!("DEFAULT {default} of {name}"));
         }
+        let (_, collation, ..) = connection.column_metadata(Some("main"), table, name.as_str())?;
+        let collation = collation.map(std::ffi::CStr::to_string_lossy).unwrap_or_default();
+        if !collation.is_empty() && !collation.eq_ignore_ascii_case("BINARY") {
+            of_columns.push(format!("COLLATE {collation} of {name}"));
+        }
     }
     key.sort();
     if !key.is_empty() {
@@ -205,7 +210,8 @@ mod tests {
                  CREATE INDEX t_n ON t (n DESC, name);
                  CREATE UNIQUE INDEX t_e ON t (lower(name)) WHERE n > 3;
                  CREATE TRIGGER g AFTER INSERT ON t BEGIN SELECT 1; END;
-                 CREATE TABLE plain (a, b)",
+                 CREATE TABLE plain (a, b);
+                 CREATE TABLE sorted (a TEXT COLLATE NOCASE, b COLLATE \"RTRIM\", c COLLATE BINARY, d AS (a || b))",
             )
             .unwrap();
         assert_eq!(
@@ -225,6 +231,10 @@ mod tests {
             ]
         );
         assert_eq!(read(&connection, "plain").unwrap(), [""; 0]);
+        assert_eq!(
+            read(&connection, "sorted").unwrap(),
+            ["COLLATE NOCASE of a", "COLLATE RTRIM of b", "the generated column d"]
+        );
         connection
             .execute_batch("CREATE TABLE s (a TEXT, PRIMARY KEY (a)) STRICT, WITHOUT ROWID")
             .unwrap();

@@ -533,10 +533,13 @@ fn explain_code(path: &Path, code: c_int, message: &str) -> Error {
 pub(super) fn not_a_database(path: &Path) -> Error {
     let shown = path.display();
     let mut begin = [0; 20];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
+    // Of one that is open here no handle is closed: that would free the locks on it.
+    let is_read = Claim::is_free_and(path, || {
+        File::open(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok()
+    });
     match begin[19] {
         // 1 is a rollback journal, 2 a write-ahead log; there may be others one day.
-        version if read.is_ok() && begin.starts_with(signature::SQLITE) && version > 2 => {
+        version if is_read && begin.starts_with(signature::SQLITE) && version > 2 => {
             Error::target(format!(
                 "{shown} is of a newer format, read version {version}, or damaged: {} reads versions 1 and 2",
                 engine()
@@ -567,7 +570,7 @@ mod tests {
     /// The system's list of all locks leaves some out while others come and go.
     #[test]
     fn a_transaction_of_the_program_is_seen_beside_many_others() {
-        const OTHERS: usize = 200;
+        const OTHERS: usize = 80;
         let folder = tempfile::tempdir().unwrap();
         let open = |name: &str| {
             let connection = Connection::open(folder.path().join(name)).unwrap();
@@ -588,9 +591,9 @@ mod tests {
                 }
             });
             let path = folder.path().join("own.db");
-            let seen = (0..500).filter(|_| is_written_here(&path)).count();
+            let seen = (0..200).filter(|_| is_written_here(&path)).count();
             is_over.store(true, Relaxed);
-            assert_eq!(seen, 500);
+            assert_eq!(seen, 200);
         });
         own.execute_batch("ROLLBACK").unwrap();
         assert!(!is_written_here(&folder.path().join("own.db")));

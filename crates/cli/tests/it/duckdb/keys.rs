@@ -140,6 +140,33 @@ fn a_row_whose_key_is_there_is_skipped_or_changes_it() {
     }
 }
 
+/// A NULL is the same as no other, also where two of them come together.
+#[test]
+fn rows_with_a_null_in_their_key_all_come_in() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("t.csv", "a,b,v\n1,1,2\n1,,10\n1,,11\n2,1,3\n,,12\n,,12\n");
+    for strategy in STRATEGIES {
+        for (how, changed) in [("skip", 1), ("update", 2), ("replace", 2)] {
+            if strategy == "duckdb/appender" && how != "skip" {
+                continue;
+            }
+            let db = format!("{}-{how}.duckdb", &strategy[7..]);
+            let made = "CREATE TABLE t (a INTEGER, b INTEGER, v INTEGER, UNIQUE (a, b)); INSERT INTO t VALUES (1, 1, 1)";
+            sql(&fixture, &db, made);
+            let load = ["t.csv", &db, "--strategy", strategy, "--if-exists", "append"];
+            let conflict = ["--on-conflict", how, "--key", "a,b", "--verify", "checksum"];
+            // Of rows that changed others no sums are compared.
+            let options = if how == "skip" { &conflict[..] } else { &conflict[..4] };
+            let report = fixture.report(&[&load[..], options].concat());
+            assert_eq!(report["rows_skipped"], 2 - changed, "{strategy} {how}");
+            let of_key = format!("1|1|{changed}");
+            let wanted = [of_key.as_str(), "1|~|10", "1|~|11", "2|1|3", "~|~|12", "~|~|12"];
+            let sorted = "FROM t ORDER BY a NULLS LAST, b NULLS LAST, v";
+            assert_eq!(lines(&fixture, &db, sorted), wanted, "{strategy} {how}");
+        }
+    }
+}
+
 /// An index on an expression is a key like any other.
 #[test]
 fn rows_that_repeat_an_expression_are_named() {

@@ -404,6 +404,18 @@ fn columns_that_count_by_themselves_keep_their_number_in_a_replaced_row() {
         server.load(&load).exits(0);
         let rows = server.query("SELECT email, name, id = 1 FROM t ORDER BY email");
         assert_eq!(rows, rows![["a", "new", "t"], ["b", "other", "f"]]);
+        // Another number can't be theirs.
+        server.write("t.csv", "id,email,name\n99,a,newer\n");
+        for how in ["update", "replace"] {
+            let load = ["t.csv", "--if-exists", "append", "--on-conflict", how, "--key", "email"];
+            server.misused(&load).says(&["column id is GENERATED ALWAYS", "--drop id"]);
+        }
+        let load = ["t.csv", "--if-exists", "append", "--on-conflict", "update", "--key", "email"];
+        server.load(&[&load[..], &["--drop", "id"]].concat()).exits(0);
+        assert_eq!(
+            server.query("SELECT name, id = 1 FROM t WHERE email = 'a'"),
+            rows![["newer", "t"]]
+        );
     });
 }
 

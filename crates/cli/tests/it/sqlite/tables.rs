@@ -164,3 +164,51 @@ fn an_empty_file_takes_any_page_size() {
         fixture.assert_sound("t.db");
     }
 }
+
+/// The page behind page 1 is free, and would be its neighbour.
+#[test]
+fn a_long_row_goes_into_pages_that_are_free() {
+    let old: String = (0..300).map(|id| format!("{id},{}\n", "x".repeat(200))).collect();
+    for page_size in [512, 4096, 65536] {
+        let fixture = Fixture::new();
+        fixture.sql("t.db", &format!("PRAGMA page_size = {page_size}; VACUUM"));
+        let long = "b".repeat(12 * page_size);
+        fixture
+            .write("old.csv", format!("id,v\n{old}"))
+            .write("t.csv", format!("id,v\n1,{long}\n"));
+        fixture.load(&["old.csv", "t.db"]).exits(0);
+        fixture.load(&["t.csv", "t.db"]).exits(0);
+        fixture.sql("t.db", "DROP TABLE old");
+        for _ in 0..2 {
+            let load = ["t.csv", "t.db", "--if-exists", "truncate", "--strategy", "sqlite/pages"];
+            fixture.load(&load).exits(0);
+            fixture.assert_sound("t.db");
+            assert_eq!(fixture.query("t.db", "SELECT id, v FROM t"), rows![[1, long.as_str()]]);
+        }
+    }
+}
+
+/// Triggers of the key hear of nothing, and who refers to it goes on to.
+#[test]
+fn an_update_leaves_the_key_as_it_is_spelled() {
+    for strategy in STRATEGIES.iter().filter(|strategy| **strategy != "sqlite/pages") {
+        let fixture = Fixture::new();
+        fixture.write("t.csv", "name,qty\nBOB,10\namy,20\n").write("k.csv", "name\nBOB\ncat\n").sql(
+            "t.db",
+            "CREATE TABLE t (name TEXT COLLATE NOCASE PRIMARY KEY, qty INT); INSERT INTO t VALUES ('Bob', 1); \
+             CREATE TABLE of_t (n TEXT REFERENCES t (name) ON UPDATE CASCADE); INSERT INTO of_t VALUES ('Bob'); \
+             CREATE TRIGGER fixed BEFORE UPDATE OF name ON t BEGIN SELECT RAISE(ABORT, 'the key is fixed'); END",
+        );
+        let load = ["t.csv", "t.db", "--if-exists", "append", "--on-conflict", "update"];
+        let report = fixture.report(&[&load[..], &["--strategy", strategy]].concat());
+        assert_eq!(report["rows_loaded"], 2, "{strategy}");
+        let wanted = rows![["amy", 20], ["Bob", 10]];
+        assert_eq!(fixture.query("t.db", "SELECT * FROM t ORDER BY 1"), wanted, "{strategy}");
+        // Where there is nothing else to set, the row counts all the same.
+        fixture.sql("t.db", "DROP TRIGGER fixed");
+        let load =
+            ["k.csv", "t.db", "--table", "t", "--if-exists", "append", "--on-conflict", "update"];
+        let report = fixture.report(&[&load[..], &["--strategy", strategy]].concat());
+        assert_eq!(report["rows_loaded"], 2, "{strategy}");
+    }
+}

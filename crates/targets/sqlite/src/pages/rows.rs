@@ -68,7 +68,7 @@ impl RowWriter {
         // Which number the leaf has is seen later; nothing refers to it yet.
         let placement = sink.numbers.take_run_under_root(1, self.run.page_count());
         self.run.place(&placement);
-        for span in placement.spans().skip(1) {
+        for span in placement.spans_from(1) {
             sink.write(span.page, &self.run.pages()[span.bytes])?;
         }
         let page = self.run.pages()[..self.run.page_size().bytes()].to_vec();
