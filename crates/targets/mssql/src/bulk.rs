@@ -148,7 +148,8 @@ impl BulkWriter {
                 for cells in rows {
                     request.send(self.row(cells, batch).ok_or_else(garbled)?).await?;
                 }
-                request.finalize().await.map(tiberius::ExecuteResult::total)
+                // What triggers do is counted before, each of their statements by itself.
+                request.finalize().await.map(|done| done.into_iter().next_back().unwrap_or(0))
             })
         })
     }

@@ -20,6 +20,7 @@ use inrush_core::error::{Error, Kind, Result};
 use inrush_core::ledger::{self, Entries, Entry};
 use inrush_core::locks::Claim;
 use inrush_core::pending::{directory, follow_link, no_directory, plain_file};
+use inrush_core::wording::shell_word;
 use inrush_core::{Basis, Column, IfExists, Own, Request, TableFacts, TargetFacts};
 
 /// What only this target knows: how an existing database is laid out.
@@ -97,6 +98,17 @@ pub(super) fn gather(
             "--table {table}: names that begin with sqlite_ are reserved for SQLite"
         ))
         .advise("name another --table"));
+    }
+    // It would be a table of that whole name, in main.
+    let of_schema = table.split_once('.').filter(|(schema, _)| {
+        request.table.is_some()
+            && ["main", "temp"].iter().any(|known| schema.eq_ignore_ascii_case(known))
+    });
+    if let (Some((schema, name)), None) = (of_schema, &facts.table) {
+        return Err(Error::usage(format!(
+            "--table {table}: tables go into the file's own schema, and are named without {schema}"
+        ))
+        .advise(format!("say --table {}", shell_word(name))));
     }
     if facts.table.is_none() {
         refuse_index(&connection, table).map_err(|error| explain(path, &error))??;

@@ -122,6 +122,19 @@ fn an_index_of_a_partitioned_table_that_repeats_another_is_named() {
 }
 
 #[test]
+fn unique_indexes_that_refuse_other_rows_are_not_redundant() {
+    for_each_server::<Postgres>(|server| {
+        server.query("CREATE TABLE late (a int, UNIQUE (a) DEFERRABLE)");
+        server.query("CREATE UNIQUE INDEX at_once ON late (a)");
+        if server.number("SELECT current_setting('server_version_num')::int") >= 150_000 {
+            server.query("CREATE TABLE once (a int UNIQUE)");
+            server.query("CREATE UNIQUE INDEX of_null ON once (a) NULLS NOT DISTINCT");
+        }
+        assert_eq!(named(&examined(server, 0)), [""; 0]);
+    });
+}
+
+#[test]
 fn bad_tables_are_named_and_are_gone_after_the_statements() {
     for_each_server::<Postgres>(|server| {
         server.query("CREATE SCHEMA \"s \"\"1\"");
@@ -143,7 +156,7 @@ fn bad_tables_are_named_and_are_gone_after_the_statements() {
             .query("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'broken'::regclass");
         server.query("CREATE TABLE random (id uuid PRIMARY KEY)");
         server.query("INSERT INTO random SELECT gen_random_uuid() FROM generate_series(1, 20)");
-        server.query("CREATE TABLE kept (a int) WITH (autovacuum_enabled = off)");
+        server.query("CREATE TABLE kept (a int) WITH (autovacuum_enabled = no)");
         server.query("INSERT INTO kept VALUES (1), (2)");
         server.query("DELETE FROM kept WHERE a = 1");
         server.query("SELECT pg_stat_force_next_flush()");

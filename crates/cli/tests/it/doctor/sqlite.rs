@@ -239,3 +239,15 @@ fn a_file_of_two_hundred_tables_takes_less_than_a_second() {
     // As a program without optimisation, on a machine that is busy with other tests.
     assert!(seconds < 10.0, "{seconds} s");
 }
+
+#[test]
+fn a_virtual_table_of_a_module_that_is_not_loaded_hides_no_fault() {
+    let fixture = Fixture::new();
+    fixture.sql(
+        "t.db",
+        "CREATE TABLE t (a); CREATE INDEX one ON t (a); CREATE INDEX two ON t (a); PRAGMA writable_schema = ON;
+         INSERT INTO sqlite_schema VALUES ('table', 'far', 'far', 0, 'CREATE VIRTUAL TABLE far USING shapes (x)')",
+    );
+    let found = answer(&fixture.inrush(&["doctor", "t.db", "--json"]).exits(0));
+    assert_eq!(named(&found), ["slow redundant-index"]);
+}

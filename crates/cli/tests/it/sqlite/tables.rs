@@ -165,6 +165,21 @@ fn an_empty_file_takes_any_page_size() {
     }
 }
 
+#[test]
+fn a_name_with_its_schema_makes_no_table_of_that_name() {
+    let fixture = Fixture::new();
+    fixture
+        .write("t.csv", "id\n1\n")
+        .sql("t.db", "CREATE TABLE t (id); CREATE TABLE \"main.u\" (id)");
+    for schema in ["main", "Temp"] {
+        let table = format!("{schema}.t");
+        let run = fixture.misused(&["load", "t.csv", "t.db", "--table", &table]);
+        run.says(&[&table, "say --table t"]);
+    }
+    fixture.load(&["t.csv", "t.db", "--table", "main.u"]).exits(0);
+    assert_eq!(fixture.query("t.db", "SELECT * FROM \"main.u\""), rows![[1]]);
+}
+
 /// The page behind page 1 is free, and would be its neighbour.
 #[test]
 fn a_long_row_goes_into_pages_that_are_free() {

@@ -19,6 +19,12 @@ pub(super) fn dynamic(seen: &Seen, name: &str, should: &str, value: &str, line: 
     }
 }
 
+/// One that sessions begin with and that is not an option of the file: a restart makes it what it should be, unless it was persisted.
+pub(super) fn of_sessions(seen: &Seen, name: &str, should: &str) -> Found {
+    let verb = if seen.persists() { "PERSIST" } else { "GLOBAL" };
+    Found::new(SERVER, shown(seen, name), should).statement(format!("SET {verb} {name} = {should}"))
+}
+
 /// One that counts after a restart.
 pub(super) fn at_start(seen: &Seen, name: &str, should: &str, line: &str) -> Found {
     Found::new(SERVER, shown(seen, name), should)

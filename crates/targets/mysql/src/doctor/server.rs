@@ -3,11 +3,12 @@
 use inrush_core::doctor::{Check, Found, Rule, Severity};
 use inrush_core::wording::bytes;
 
-use super::change::{SERVER, at_start, dynamic};
+use super::change::{SERVER, at_start, dynamic, of_sessions};
 use super::seen::Seen;
 
 const VARIABLES: &str = "SHOW GLOBAL VARIABLES";
 const WHILE_IT_RUNS: &str = "SET PERSIST, or SET GLOBAL and a line of the option file";
+const OF_SESSIONS: &str = "SET PERSIST, or SET GLOBAL, which a restart does by itself";
 const AT_START: &str = "a line of the option file, and a restart";
 
 /// The log is to hold this share of a load, up to [`LOG_BYTES_MAX`]: what is beyond makes the server write pages in a hurry.
@@ -125,11 +126,11 @@ pub(super) static CHECKS: &[Check<Seen>] = &[
             finds: "OFF for all new connections",
             why: "rows are taken that refer to none, and never checked again",
             source: "https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_foreign_key_checks",
-            change: WHILE_IT_RUNS,
+            change: OF_SESSIONS,
             risk: "rows that refer to none are refused from then on; those that were taken stay",
         },
         look: |seen| match seen.is_off("foreign_key_checks") {
-            true => vec![dynamic(seen, "foreign_key_checks", "ON", "ON", "ON")],
+            true => vec![of_sessions(seen, "foreign_key_checks", "ON")],
             false => Vec::new(),
         },
     },
@@ -141,11 +142,11 @@ pub(super) static CHECKS: &[Check<Seen>] = &[
             finds: "OFF for all new connections",
             why: "rows with a duplicate key may be taken into unique secondary indexes",
             source: "https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_unique_checks",
-            change: WHILE_IT_RUNS,
+            change: OF_SESSIONS,
             risk: "inserts into large unique indexes read them",
         },
         look: |seen| match seen.is_off("unique_checks") {
-            true => vec![dynamic(seen, "unique_checks", "ON", "ON", "ON")],
+            true => vec![of_sessions(seen, "unique_checks", "ON")],
             false => Vec::new(),
         },
     },

@@ -149,7 +149,8 @@ impl Seen {
         let sql = format!(
             "SELECT pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname), c.relpersistence = 'u', \
                  pg_catalog.pg_total_relation_size(c.oid), pg_catalog.pg_relation_size(c.oid) > 0, coalesce(s.n_dead_tup, 0), \
-                 coalesce('autovacuum_enabled=false' = ANY (c.reloptions) OR 'autovacuum_enabled=off' = ANY (c.reloptions), false) \
+                 coalesce((SELECT NOT o.option_value::boolean FROM pg_catalog.pg_options_to_table(c.reloptions) o \
+                     WHERE o.option_name = 'autovacuum_enabled'), false) \
              FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
              LEFT JOIN pg_catalog.pg_stat_all_tables s ON s.relid = c.oid \
              WHERE c.relkind IN ('r', 'p') AND {OURS} AND {LASTING} ORDER BY 1"
@@ -197,23 +198,28 @@ impl Seen {
         Ok(())
     }
 
-    /// Indexes, each column with its operators, collation and direction. One of a partitioned table goes with those of its partitions, and
-    /// is not valid for as long as one of them lacks it.
+    /// Indexes, each column with its operators, collation and direction. One that is looked at when the transaction ends does not do for one
+    /// that refuses rows at once, and no other does for one that takes NULL once. One of a partitioned table goes with those of its
+    /// partitions, and is not valid for as long as one of them lacks it; one that is being built CONCURRENTLY is not valid yet, and its
+    /// table locked as for that.
     fn read_indexes(&mut self, asked: &mut Asked<'_>) -> Result<()> {
         let sql = format!(
             "SELECT pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname), \
-                 pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(i.relname), x.indisunique, x.indisvalid, \
-                 x.indisprimary OR x.indisreplident OR x.indisclustered OR i.relispartition \
+                 pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(i.relname), x.indisunique AND x.indimmediate, x.indisvalid, \
+                 coalesce(pg_catalog.to_jsonb(x) ->> 'indnullsnotdistinct', 'false') = 'true' OR x.indisprimary OR x.indisreplident OR x.indisclustered OR i.relispartition \
                      OR EXISTS (SELECT 1 FROM pg_catalog.pg_constraint o WHERE o.conindid = i.oid), \
                  CASE WHEN m.amname = 'btree' AND x.indpred IS NULL AND x.indexprs IS NULL AND x.indnatts = x.indnkeyatts THEN '' \
-                     ELSE pg_catalog.regexp_replace(pg_catalog.pg_get_indexdef(i.oid), '^.* USING ', '') END, \
+                     ELSE pg_catalog.regexp_replace(pg_catalog.pg_get_indexdef(i.oid), '^.*? USING ', '') END, \
                  a.attname::text, x.indclass[k.n - 1]::text || ' ' || x.indcollation[k.n - 1]::text || ' ' || x.indoption[k.n - 1]::text \
              FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid \
              JOIN pg_catalog.pg_class c ON c.oid = x.indrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
              JOIN pg_catalog.pg_am m ON m.oid = i.relam \
              CROSS JOIN LATERAL pg_catalog.generate_series(1, x.indnkeyatts) k(n) \
              LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = x.indkey[k.n - 1] \
-             WHERE {OURS} AND {LASTING} AND (x.indisvalid OR i.relkind = 'i') ORDER BY 1, 5 DESC, 2, k.n"
+             WHERE {OURS} AND {LASTING} AND (x.indisvalid OR i.relkind = 'i' AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_locks l \
+                 WHERE l.relation = c.oid AND l.mode = 'ShareUpdateExclusiveLock' AND l.granted \
+                     AND l.database = (SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database()))) \
+             ORDER BY 1, 5 DESC, 2, k.n"
         );
         let rows = asked.rows(&sql, "indexes", "takes a server of version 11 or later")?;
         for row in rows.unwrap_or_default() {

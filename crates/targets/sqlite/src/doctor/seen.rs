@@ -112,13 +112,14 @@ impl Seen {
         self.read_keys(&connection)
     }
 
-    /// Indexes, and rowids as what they are: indexes of their column that stay.
+    /// Indexes, and rowids as what they are: indexes of their column that stay. Virtual tables, which have no page, have none, and of one whose
+    /// module is not loaded nothing can be asked.
     fn read_indexes(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         let mut statement = connection.prepare(
             "SELECT t.name, l.name, l.\"unique\", l.origin, l.partial, i.sql, x.name, x.\"desc\", x.coll \
              FROM sqlite_schema t, pragma_index_list(t.name) l, pragma_index_xinfo(l.name) x \
              LEFT JOIN sqlite_schema i ON i.type = 'index' AND i.name = l.name \
-             WHERE t.type = 'table' AND x.key ORDER BY t.rowid, l.seq DESC, x.seqno",
+             WHERE t.type = 'table' AND t.rootpage > 0 AND x.key ORDER BY t.rowid, l.seq DESC, x.seqno",
         )?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
@@ -150,7 +151,7 @@ impl Seen {
             }
         }
         let rowids = "SELECT t.name, p.name FROM sqlite_schema t, pragma_table_xinfo(t.name) p \
-             WHERE t.type = 'table' AND p.pk = 1 AND upper(p.type) = 'INTEGER' \
+             WHERE t.type = 'table' AND t.rootpage > 0 AND p.pk = 1 AND upper(p.type) = 'INTEGER' \
              AND NOT EXISTS (SELECT 1 FROM pragma_index_list(t.name) WHERE origin = 'pk') \
              AND NOT EXISTS (SELECT 1 FROM pragma_table_xinfo(t.name) WHERE pk = 2)";
         for (table, column) in pairs(connection, rowids)? {
@@ -169,7 +170,7 @@ impl Seen {
     fn read_foreign_keys(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         let mut statement = connection.prepare(
             "SELECT t.name, f.id, f.\"from\", f.\"table\" FROM sqlite_schema t, pragma_foreign_key_list(t.name) f \
-             WHERE t.type = 'table' ORDER BY t.rowid, f.id, f.seq",
+             WHERE t.type = 'table' AND t.rootpage > 0 ORDER BY t.rowid, f.id, f.seq",
         )?;
         let (mut rows, mut last) = (statement.query([])?, None);
         while let Some(row) = rows.next()? {
@@ -214,7 +215,7 @@ impl Seen {
     /// Looks at the first keys of tables whose key is one column of text or bytes.
     fn read_keys(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         let keyed = "SELECT t.name, p.name FROM sqlite_schema t, pragma_table_xinfo(t.name) p \
-             WHERE t.type = 'table' AND p.pk = 1 AND upper(p.type) <> 'INTEGER' \
+             WHERE t.type = 'table' AND t.rootpage > 0 AND p.pk = 1 AND upper(p.type) <> 'INTEGER' \
              AND NOT EXISTS (SELECT 1 FROM pragma_table_xinfo(t.name) WHERE pk = 2)";
         for (table, column) in pairs(connection, keyed)? {
             let (key, from) = (quote(&column), quote(&table));
