@@ -131,6 +131,15 @@ def count(what: str, value: Any, least: int = 1) -> int | None:
     raise UsageError(f"{what}: {value!r} is no number from {least} on")
 
 
+def seconds(what: str, value: Any) -> float | None:
+    """A time that passes, where one is said."""
+    if value is None:
+        return None
+    if isinstance(value, numbers.Real) and not isinstance(value, bool) and 0 < float(value) < float("inf"):
+        return float(value)
+    raise UsageError(f"{what}: {value!r} is not a number of seconds above 0")
+
+
 def text(what: str, value: Any) -> str | None:
     """A text, where one is said."""
     if value is None or isinstance(value, str):
@@ -140,8 +149,8 @@ def text(what: str, value: Any) -> str | None:
 
 def size(value: int | str | None, what: str = "chunk_size") -> int | None:
     """Bytes: a number, or a text such as 256k."""
-    if value is None or isinstance(value, int):
-        return value
+    if value is None or isinstance(value, numbers.Integral):
+        return value if value is None else int(value)
     if not isinstance(value, str):
         raise UsageError(f"{what}: {value!r} is no size such as 256k")
     number, unit = value[:-1], value[-1:].lower()

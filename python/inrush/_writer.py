@@ -114,7 +114,10 @@ class Writer(_inrush.RowWriter):
         if commit == "batch":
             if rows_per_commit is None and seconds_per_commit is None:
                 rows_per_commit, seconds_per_commit = 100_000, 5.0
-            steps = (_rows(rows_per_commit), _seconds(seconds_per_commit))
+            steps = (
+                _options.count("rows_per_commit", rows_per_commit),
+                _options.seconds("seconds_per_commit", seconds_per_commit),
+            )
         elif rows_per_commit is not None or seconds_per_commit is not None:
             raise UsageError('rows_per_commit and seconds_per_commit are for commit="batch"')
         said = _options.request(
@@ -232,20 +235,6 @@ class Writer(_inrush.RowWriter):
 
     def __reduce__(self) -> Any:
         raise TypeError("a Writer is a load under way, and can't be copied or sent elsewhere")
-
-
-def _rows(value: Any) -> int | None:
-    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
-        return value
-    raise UsageError(f"rows_per_commit: {value!r} is no number of rows: a step has at least 1")
-
-
-def _seconds(value: Any) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < float("inf"):
-        return float(value)
-    raise UsageError(f"seconds_per_commit: {value!r} is no time that passes")
 
 
 class _Terminated(SystemExit):

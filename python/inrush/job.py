@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import builtins
 import json
+import numbers
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -305,7 +306,7 @@ def recover(url: str, job_id: str, *, password: str | None = None) -> Job:
 
 def gc(url: str, older_than: float = 86_400, *, password: str | None = None) -> dict[str, Any]:
     """Drops what jobs have left that are over, and ends those at which no process has worked for `older_than` seconds."""
-    if isinstance(older_than, bool) or not isinstance(older_than, (int, float)):
-        raise UsageError(f"older_than: {older_than!r} is no number of seconds")
+    if isinstance(older_than, bool) or not isinstance(older_than, numbers.Real):
+        raise UsageError(f"older_than: {older_than!r} is not a number of seconds")
     collected: dict[str, Any] = json.loads(_inrush.job_gc(_options.UNWATCHED, url, float(older_than), _options.text("password", password)))
     return collected

@@ -28,7 +28,8 @@ except ImportError as error:
 
 
 class Sink(Datasink):  # type: ignore[misc, unused-ignore]
-    """Where `Dataset.write_datasink` writes to. Keywords are those of `inrush.job.begin`; `schema` is needed where Ray knows of none.
+    """Where `Dataset.write_datasink` writes to. Keywords are those of `inrush.job.begin`; `schema` says what the columns are, and is
+    needed where Ray does not know.
 
     `report` is what was done, once it is. `guarantee="per_partition"` is for datasets whose blocks come in the same order each time:
     `ray.data.DataContext.get_current().execution_options.preserve_order = True`.
@@ -41,7 +42,8 @@ class Sink(Datasink):  # type: ignore[misc, unused-ignore]
         self._job: _job.Job | None = None
 
     def on_write_start(self, schema: Any = None) -> None:
-        schema = self._schema if schema is None else schema
+        # What the user says, and else what Ray knows.
+        schema = schema if self._schema is None else self._schema
         if schema is None:
             raise UsageError("Ray says nothing of the columns: say schema=, a schema of PyArrow")
         if self._options.get("guarantee") == "per_partition" and not DataContext.get_current().execution_options.preserve_order:

@@ -109,7 +109,8 @@ pub(crate) fn job_write_files(
     let job: Job = parsed(py, job)?;
     let Request { sources, dialect, options, .. } = request.0;
     let token = watch.over(py, move |observer| {
-        job::write_sources(&job, &sources, &dialect, &options.read, partition, observer)
+        let (read, types) = (&options.read, &options.types);
+        job::write_sources(&job, &sources, &dialect, read, types, partition, observer)
     })?;
     Ok(token.to_string())
 }

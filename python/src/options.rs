@@ -174,6 +174,7 @@ fn dialect(said: &Said<'_>) -> PyResult<DialectRequest> {
         delimiter: said.byte("delimiter")?,
         quote: said.byte_or_none("quote")?,
         escape: said.byte_or_none("escape")?,
+        escape_is_guess: false,
         header: said.get("header")?,
         encoding: said.get("encoding")?,
         skip_lines: said.get("skip_lines")?.unwrap_or_default(),

@@ -63,6 +63,12 @@ def test_documents_come_by_ray(collection, monkeypatch):  # noqa: F811
     assert_documents(collection, write)
 
 
+def test_the_schema_is_the_one_that_is_said(home):  # noqa: F811
+    schema = pyarrow.schema([("id", pyarrow.string()), ("name", pyarrow.string())])
+    rows(range(10)).write_datasink(inrush.ray.Sink(home.url, table=home.table, schema=schema))
+    assert sorted(home.read()[1]) == [(str(number), f"n{number}") for number in range(10)]
+
+
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_worker_that_is_killed_writes_its_rows_once(home, tmp_path, when):  # noqa: F811
     folder = str(tmp_path)

@@ -143,6 +143,18 @@ def test_commit_is_for_steps(sqlite):
     assert not sqlite.exists()
 
 
+def test_steps_are_counted_by_numbers_of_numpy(sqlite):
+    numpy = pytest.importorskip("numpy")
+    steps = {"rows_per_commit": numpy.int64(2), "seconds_per_commit": numpy.float32(60)}
+    with sqlite.writer(columns=["id"], commit="batch", **steps) as rows:
+        for number in (1, 2, 3):
+            rows.insert((number,))
+    assert sqlite.read()[1] == [(1,), (2,), (3,)]
+    for wrong in ({"rows_per_commit": True}, {"seconds_per_commit": numpy.float64("nan")}, {"seconds_per_commit": 0}):
+        with pytest.raises(inrush.UsageError, match="is no number from|is not a number of seconds"):
+            sqlite.writer(columns=["id"], commit="batch", **wrong)
+
+
 def test_bad_rows_of_steps_are_in_one_file_and_count_together(sqlite, tmp_path):
     path = tmp_path / "bad.jsonl"
     path.write_text("of an earlier load\n")

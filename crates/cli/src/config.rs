@@ -569,9 +569,6 @@ impl File {
         value: &Spanned<DeValue<'_>>,
     ) -> std::result::Result<(), String> {
         let key = key.get_ref().as_ref();
-        if column.contains('=') {
-            return Err(format!("columns.{column}: no option takes a name with an equals sign"));
-        }
         if key == "not-null" {
             match value.get_ref().as_bool() {
                 Some(true) => {

@@ -26,7 +26,11 @@ pub(crate) fn command() -> Command {
                 .mut_arg("places", |places| places.required(false))
                 .mut_arg("dry_run", |dry_run| dry_run.hide(true))
                 .mut_args(of_measuring),
-            "job" => sub.mut_subcommand("begin", |begin| begin.mut_arg("if_exists", of_job)),
+            "job" => sub.mut_subcommand("begin", |begin| {
+                let begin =
+                    begin.mut_arg("table", |table| table.help("The table; it has to be said"));
+                begin.mut_arg("if_exists", of_job)
+            }),
             _ => sub,
         };
         let sub = match has_places {

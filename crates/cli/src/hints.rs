@@ -49,7 +49,7 @@ const OPTIONS: &[(&[&str], &str)] = &[
     ),
     (
         &["limit", "head", "nrows", "n-rows", "max-rows", "rows", "sample"],
-        "load part of the file: head -n 1001 FILE | inrush load - TARGET",
+        "load part of the file: head -n LINES FILE | inrush load - TARGET --table TABLE, where LINES are the rows and the header's",
     ),
     (
         &["skip", "skip-rows", "skiprows", "offset", "ignore-lines", "header-lines", "skip-header"],

@@ -153,14 +153,21 @@ pub(crate) fn job_request(args: &BeginArgs, like: &str) -> Result<Request> {
 fn common(args: &TableArgs, way: &WayArgs, input: &InputArgs) -> Result<LoadOptions> {
     let mut types = BTreeMap::new();
     let mut read = read(input);
+    let mut said: BTreeMap<String, TypeWord> = BTreeMap::new();
     for text in &args.types {
-        let (column, ty) = pair(text, "--type", "COL=TYPE")?;
-        match ty.parse().map_err(usage)? {
+        // A name may have an equals sign of its own.
+        let (column, ty) = pair(text.rsplit_once('='), &format!("--type {text}: takes COL=TYPE"))?;
+        let word = ty.parse().map_err(usage)?;
+        if said.insert(column.clone(), word).is_some_and(|other| other != word) {
+            return Err(usage(format!("--type {text}: another --type says otherwise of {column}")));
+        }
+        match word {
             TypeWord::Type(ty) => drop(types.insert(column, ty)),
             TypeWord::Read(ty) => drop(read.types.insert(column, ty)),
         }
     }
-    let knob = |text: &String| pair(text, "--set", "KNOB=VALUE");
+    let knob =
+        |text: &String| pair(text.split_once('='), &format!("--set {text}: takes KNOB=VALUE"));
     let columns = |text: &String| text.split(',').map(|name| name.trim().to_owned()).collect();
     Ok(LoadOptions {
         table: args.table.clone(),
@@ -224,6 +231,7 @@ pub(crate) fn dialect(args: &InputArgs) -> Result<DialectRequest> {
         delimiter: maybe(&args.delimiter, "--delimiter")?,
         quote: or_none(&args.quote, "--quote")?,
         escape: or_none(&args.escape, "--escape")?,
+        escape_is_guess: false,
         header: match args.header.as_str() {
             "yes" => Some(true),
             "no" => Some(false),
@@ -258,7 +266,15 @@ fn byte(text: &str, option: &str) -> Result<u8> {
                 return Err(match text.starts_with('\\') {
                     true => error.advise("most shells write a control character as $'\\x01'"),
                     false if option == "--delimiter" => {
-                        error.advise("make one character of several first: sed 's/||/|/g'")
+                        let escaped = |c: char| match "/.*[^$&\\".contains(c) {
+                            true => format!("\\{c}"),
+                            false => c.to_string(),
+                        };
+                        let all: String = text.chars().map(escaped).collect();
+                        let one: String = text.chars().take(1).map(escaped).collect();
+                        error.advise(format!(
+                            "make one character of several first: sed 's/{all}/{one}/g'"
+                        ))
                     }
                     false => error,
                 });
@@ -268,11 +284,12 @@ fn byte(text: &str, option: &str) -> Result<u8> {
     Ok(byte)
 }
 
-fn pair(text: &str, option: &str, form: &str) -> Result<(String, String)> {
-    match text.split_once('=') {
+/// The two sides of an equals sign; `otherwise` is what is wrong without them.
+fn pair(sides: Option<(&str, &str)>, otherwise: &str) -> Result<(String, String)> {
+    match sides {
         Some((name, value)) if !name.is_empty() => {
             Ok((name.trim().to_owned(), value.trim().to_owned()))
         }
-        _ => Err(usage(format!("{option} {text}: takes {form}"))),
+        _ => Err(usage(otherwise.to_owned())),
     }
 }

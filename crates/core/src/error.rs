@@ -92,6 +92,7 @@ struct Inner {
     place: Option<ErrorPlace>,
     is_lost_connection: bool,
     gave_way: bool,
+    breaks_rule: bool,
 }
 
 /// Where in the input a failure is. The same is in the words of [`Error::what`]; programs need not read those.
@@ -119,6 +120,7 @@ impl Error {
             place: None,
             is_lost_connection: false,
             gave_way: false,
+            breaks_rule: false,
         }))
     }
 
@@ -186,6 +188,25 @@ impl Error {
         self
     }
 
+    /// Says that a row breaks a rule of its table: a key, a reference, a condition, or what a trigger refuses.
+    #[must_use]
+    pub fn of_broken_rule(mut self) -> Self {
+        self.0.breaks_rule = true;
+        self
+    }
+
+    /// The error of taking a URL apart. Where a name or a password in it has a character that means something else in URLs, what stands
+    /// before an `@` was taken for a host, a database or an option, and none of it is said.
+    #[must_use]
+    pub fn of_url(self, url: &str) -> Self {
+        match escape_advice(url) {
+            None => self,
+            Some(advice) => {
+                Self::usage(format!("{} can't be taken apart", without_secrets(url))).advise(advice)
+            }
+        }
+    }
+
     /// Adds where in the input it is.
     #[must_use]
     pub fn at(mut self, place: ErrorPlace) -> Self {
@@ -219,6 +240,16 @@ impl Error {
     /// Whether another transaction was in the way, and the same may go well a second time.
     pub fn gave_way(&self) -> bool {
         self.0.gave_way
+    }
+
+    /// Whether a row breaks a rule of its table.
+    pub fn breaks_rule(&self) -> bool {
+        self.0.breaks_rule
+    }
+
+    /// Whether the target has refused for a reason that lasts.
+    pub fn is_refusal(&self) -> bool {
+        self.0.kind == Kind::Target && !self.0.is_lost_connection && !self.0.gave_way
     }
 
     /// What happened, and where.
@@ -287,6 +318,14 @@ pub fn is_invisible(c: char) -> bool {
 pub fn escape_advice(url: &str) -> Option<&'static str> {
     let (_, rest) = url.split_once("://")?;
     let (login, _) = rest.rsplit_once('@')?;
+    let (place, options) = rest.split_once(['?', '#']).unwrap_or((rest, ""));
+    let (authority, path) = place.split_once('/').unwrap_or((place, ""));
+    // A login has its end, and what is behind it may have the character in the value of an option.
+    let is_value = |option: &str| option.split('=').next().is_none_or(|name| !name.contains('@'));
+    let is_clear = authority.matches('@').count() == 1 && !path.contains('@');
+    if is_clear && options.split('&').all(is_value) {
+        return None;
+    }
     login.contains(['#', '/', '?', '@']).then_some(
         "in a name or a password write %23 for a #, %2F for a /, %3F for a ? and %40 for an @",
     )
@@ -335,8 +374,16 @@ mod tests {
     fn characters_that_mean_something_in_urls_are_to_be_escaped() {
         for url in ["mysql://u:pa#ss@h/d", "mysql://u:a/b@h/d", "mysql://u:a@b@h/d", "x://a?b@h"] {
             assert!(escape_advice(url).is_some(), "{url}");
+            let error = Error::usage("option ss@h").advise("leave ss@h out").of_url(url);
+            assert!(!error.to_string().contains("ss@h"), "{error}");
         }
-        for url in ["mysql://u:p%23@h/d", "mysql://h/d#x", "mysql://h:x/d", "a#b@c"] {
+        for url in [
+            "mysql://u:p%23@h/d",
+            "mysql://h/d#x",
+            "mysql://h:x/d",
+            "a#b@c",
+            "mysql://u@h/d?socket=/run/a@b.sock",
+        ] {
             assert_eq!(escape_advice(url), None, "{url}");
         }
     }

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use arrow_schema::Field;
+use arrow_schema::{DataType, Field};
 
 use crate::ledger::Entry;
 use crate::moments::{MomentFacts, MomentLimits};
-use crate::reading::{Added, ReadFacts};
+use crate::reading::{Added, ReadFacts, is_alike};
 use crate::request::{Case, Format, IfExists, MatchBy, NewColumns, Request};
 use crate::schema::{Column, Type};
 use crate::target::Knob;
@@ -53,8 +53,12 @@ pub struct SourceFacts {
     pub bytes: Option<u64>,
     /// Bytes of a row in the samples of text, the mean; of JSON without the names of members. `None` where it is not known.
     pub row_bytes: Option<u64>,
+    /// Rows whose values were looked at; 0 where that is not known.
+    pub rows_seen: u64,
     /// Whether the input can be read a second time.
     pub seekable: bool,
+    /// Whether values have types of their own, and are not read from text.
+    pub is_typed: bool,
     /// Whether all of the values were looked at, and no sample only.
     pub is_surveyed: bool,
     /// Whether a try has shown that no column can keep a type at the price of bad rows: with the others there are too many.
@@ -78,6 +82,8 @@ pub struct PlainFiles {
     pub format: Format,
     /// Where they are, in the source's order.
     pub paths: Vec<PathBuf>,
+    /// What the columns are there, in the order of the fields.
+    pub types: Vec<DataType>,
 }
 
 impl Facts {
@@ -118,7 +124,7 @@ impl FieldFacts {
 
     /// Whether the user may mean it by this name: the source's, or the one under which it is loaded.
     pub fn is_called(&self, name: &str) -> bool {
-        self.name.eq_ignore_ascii_case(name) || self.source_name().eq_ignore_ascii_case(name)
+        is_alike(&self.name, name) || is_alike(self.source_name(), name)
     }
 }
 

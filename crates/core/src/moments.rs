@@ -2,8 +2,10 @@
 
 use std::cmp::Ordering;
 
+use crate::encode::{Moment, Typed};
 use crate::facts::{FieldFacts, Misfit};
 use crate::schema::Type;
+use crate::wording::said_of;
 
 /// What is known of a column's moments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,13 +45,24 @@ impl MomentFacts {
         order
     }
 
-    /// Whether 64 bits of nanoseconds hold all of them; where their ends are infinities, without those.
-    fn fit_nanos(&self, infinite_ends: bool) -> bool {
+    /// The first of them or the last, where 64 bits of nanoseconds don't hold it; where their ends are infinities, without those.
+    fn beyond_nanos(&self, infinite_ends: bool) -> Option<i128> {
         const LAST: i64 = i64::MAX;
         let range = if infinite_ends { 1 - LAST..=LAST - 1 } else { i64::MIN..=LAST };
-        let is_within = |moment| i64::try_from(moment).is_ok_and(|moment| range.contains(&moment));
-        self.span.is_none_or(|(first, last)| is_within(first) && is_within(last))
+        let is_within =
+            |moment: &i128| i64::try_from(*moment).is_ok_and(|moment| range.contains(&moment));
+        let (first, last) = self.span?;
+        [first, last].into_iter().find(|moment| !is_within(moment))
     }
+}
+
+/// A moment so many nanoseconds after 1970-01-01 00:00:00, as text.
+fn moment(nanos: i128, zone: bool) -> String {
+    const SECOND: i128 = 1_000_000_000;
+    let (seconds, nanos) = (nanos.div_euclid(SECOND) as i64, nanos.rem_euclid(SECOND) as u32);
+    let mut text = Vec::new();
+    Typed::Moment(Moment { seconds, nanos, zone }).write(&mut text);
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 /// The digits behind the point, without zeros at the end.
@@ -100,7 +113,10 @@ impl MomentLimits {
         };
         if moments.digits <= self.digits {
             Settled::As(field.ty)
-        } else if self.has_nanos(zone) && moments.fit_nanos(self.infinite_ends) {
+        // What the source's own type holds is of nanoseconds, and a value at its ends a bad row, whether it was seen or not.
+        } else if self.has_nanos(zone)
+            && moments.beyond_nanos(self.infinite_ends && !field.is_declared).is_none()
+        {
             Settled::As(Type::TimestampNs { zone })
         } else if moments.finest.is_none() {
             Settled::Hoped
@@ -113,19 +129,24 @@ impl MomentLimits {
     pub fn why_text(&self, field: &FieldFacts, engine: &str) -> String {
         let FieldFacts { name, ty, moments, .. } = field;
         let zone = matches!(ty, Type::Timestamp { zone: true });
-        let keeps = match self.has_nanos(zone) {
-            true => "keeps nanoseconds from 1677 to 2262 only".to_owned(),
-            false => match self.digits {
-                0 => "keeps no fractions of seconds".to_owned(),
-                1 => "keeps 1 digit of a second's fraction".to_owned(),
-                digits => format!("keeps {digits} digits of a second's fraction"),
-            },
-        };
         let value = moments.finest.as_ref().map(ToString::to_string).unwrap_or_default();
-        format!(
-            "column {name} is text: {engine} {keeps}, and {value} has {} (--type {name}={ty} makes such rows bad rows)",
-            moments.digits
-        )
+        let digits = moments.digits;
+        let far = moments.beyond_nanos(self.infinite_ends).filter(|_| self.has_nanos(zone));
+        let why = match (far, self.digits) {
+            (Some(far), _) => format!(
+                "keeps nanoseconds from 1677 to 2262 only, {} is out of that range, and {value} has {digits} digits of a second's fraction",
+                moment(far, zone)
+            ),
+            (None, 0) => format!("keeps no fractions of seconds, and {value} has {digits}"),
+            (None, 1) => {
+                format!("keeps 1 digit of a second's fraction, and {value} has {digits}")
+            }
+            (None, most) => {
+                format!("keeps {most} digits of a second's fraction, and {value} has {digits}")
+            }
+        };
+        let said = said_of("--type", name, ty);
+        format!("column {name} is text: {engine} {why} ({said} makes such rows bad rows)")
     }
 }
 
@@ -208,6 +229,27 @@ mod tests {
         room.moments.digits = 9;
         assert_eq!(micros.settle(&room), Settled::Hoped);
         assert_eq!(both.settle(&room), nanos);
+    }
+
+    /// The load that starts again because of another column has looked at all of them, the first load at none.
+    #[test]
+    fn what_a_source_says_is_of_nanoseconds_stays_so_whatever_was_seen() {
+        let limits = MomentLimits { nanos: true, infinite_ends: true, ..MomentLimits::of(6) };
+        let mut said = field(false, &[]);
+        (said.is_declared, said.moments.digits) = (true, 9);
+        let seen = FieldFacts { is_declared: true, ..field(false, &[NANOS, LAST_NANO]) };
+        let nanos = Settled::As(Type::TimestampNs { zone: false });
+        assert_eq!([limits.settle(&said), limits.settle(&seen)], [nanos; 2]);
+    }
+
+    #[test]
+    fn what_is_out_of_the_range_of_nanoseconds_is_named() {
+        let limits = MomentLimits { nanos: true, infinite_ends: true, ..MomentLimits::of(6) };
+        for far in ["1600-01-01 00:00:00", LAST_NANO] {
+            let why = limits.why_text(&field(false, &[NANOS, far]), "DuckDB");
+            assert!(why.contains(&format!("only, {far} is out of that range")), "{why}");
+            assert!(why.contains(&format!("'{NANOS}' (line 7) has 9 digits")), "{why}");
+        }
     }
 
     #[test]

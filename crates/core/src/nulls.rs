@@ -1,5 +1,7 @@
 //! Spellings of NULL: for all columns, or for one.
 
+use crate::reading::is_alike;
+
 /// What is NULL in which of some columns, besides what the input's format says by itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Nulls {
@@ -10,17 +12,18 @@ pub struct Nulls {
 }
 
 impl Nulls {
-    /// What `--null` was given, one entry each. `COLUMN=S` is the spelling S of one column; where nothing before the first `=` is a
-    /// column, the whole is a spelling of all. A column's name may be the one that any of `names` has at its place, of which the
-    /// earlier ones are looked through first; names that differ in case only are told apart where both are there.
+    /// What `--null` was given, one entry each. `COLUMN=S` is the spelling S of one column; where nothing before an `=` is a column, the
+    /// whole is a spelling of all. A column's name may be the one that any of `names` has at its place, of which the earlier ones are
+    /// looked through first; names that differ in case only are told apart where both are there, and of names with an `=` of their own
+    /// the longest counts.
     pub fn of(said: &[String], names: &[Vec<&str>]) -> Self {
         let mut nulls = Self::default();
         for text in said {
-            let one = text.split_once('=').and_then(|(name, spelling)| {
+            let one = text.rmatch_indices('=').find_map(|(at, _)| {
+                let (name, spelling) = (&text[..at], &text[at + 1..]);
                 let exact = |names: &Vec<&str>| names.iter().position(|other| *other == name);
-                let alike = |names: &Vec<&str>| {
-                    names.iter().position(|other| other.eq_ignore_ascii_case(name))
-                };
+                let alike =
+                    |names: &Vec<&str>| names.iter().position(|other| is_alike(other, name));
                 let find = |names| exact(names).or_else(|| alike(names));
                 Some((names.iter().find_map(find)?, spelling))
             });
@@ -69,6 +72,8 @@ mod tests {
         assert_eq!(of(&["A=x=y"], &["a", "b"]), [vec!["x=y"], vec![]]);
         assert_eq!(of(&["c=NA", "="], &["a", "b"]), [["c=NA", "="], ["c=NA", "="]]);
         assert_eq!(of(&["A=-", "a=+"], &["a", "A"]), [["+"], ["-"]]);
+        assert_eq!(of(&["a=b=NA", "a=c=NA"], &["a", "a=b"]), [["c=NA"], ["NA"]]);
+        assert_eq!(of(&["GRÖßE=1"], &["Größe"]), [["1"]]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::reading::ReadRequest;
+use crate::reading::{ReadRequest, is_alike};
 use crate::schema::Type;
 use crate::split::Split;
 
@@ -132,11 +132,7 @@ impl LoadOptions {
 
     /// Whether a column of a table that the load makes is part of its key or of an index.
     pub fn is_keyed(&self, column: &str) -> bool {
-        self.indexes
-            .iter()
-            .chain([&self.primary_key])
-            .flatten()
-            .any(|name| name.eq_ignore_ascii_case(column))
+        self.indexes.iter().chain([&self.primary_key]).flatten().any(|name| is_alike(name, column))
     }
 }
 
@@ -156,6 +152,9 @@ pub struct DialectRequest {
     /// The byte that makes the next one literal; `Some(None)` for none.
     #[serde(deserialize_with = "said", skip_serializing_if = "Option::is_none")]
     pub escape: Option<Option<u8>>,
+    /// Whether that is what an earlier load has guessed of the same records, so that a record with another escape is a bad row.
+    #[serde(skip)]
+    pub escape_is_guess: bool,
     /// Whether the first record names the columns.
     pub header: Option<bool>,
     /// A label of the WHATWG encoding standard.
@@ -183,6 +182,7 @@ impl DialectRequest {
             delimiter: self.delimiter.or(other.delimiter),
             quote: self.quote.or(other.quote),
             escape: self.escape.or(other.escape),
+            escape_is_guess: if self.escape.is_some() { self } else { other }.escape_is_guess,
             header: self.header.or(other.header),
             encoding: self.encoding.clone().or_else(|| other.encoding.clone()),
             skip_lines: if self.skip_lines > 0 { self.skip_lines } else { other.skip_lines },

@@ -38,6 +38,28 @@ pub fn shell_word(word: &str) -> String {
     }
 }
 
+/// Names in a row; one that a comma would make two of is in quotes.
+///
+/// ```
+/// assert_eq!(inrush_core::wording::listed(["id", "Last, First"]), "id, 'Last, First'");
+/// ```
+pub fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    let name = |name: &str| match name.contains(',') {
+        true => format!("'{name}'"),
+        false => name.to_owned(),
+    };
+    names.into_iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+/// An option that is said of one column, as a shell takes it.
+///
+/// ```
+/// assert_eq!(inrush_core::wording::said_of("--type", "Unit Price", "float"), "--type 'Unit Price=float'");
+/// ```
+pub fn said_of(option: &str, column: &str, value: impl std::fmt::Display) -> String {
+    format!("{option} {}", shell_word(&format!("{column}={value}")))
+}
+
 /// The verb for so many.
 pub fn were(number: u64) -> &'static str {
     if number == 1 { "was" } else { "were" }

@@ -3,6 +3,7 @@
 use crate::target;
 use inrush_core::RejectLimit;
 use inrush_core::error::{Error, Result};
+use inrush_core::reading::is_alike;
 use inrush_core::request::LoadOptions;
 use inrush_core::schema::Type;
 
@@ -26,8 +27,7 @@ pub(crate) fn check(options: &LoadOptions) -> Result<()> {
         return Err(Error::usage("--index: an index has at least one column"));
     }
     for (option, names) in lists.into_iter().chain(indexes) {
-        let is_second =
-            |at: &usize| names[..*at].iter().any(|name| name.eq_ignore_ascii_case(&names[*at]));
+        let is_second = |at: &usize| names[..*at].iter().any(|name| is_alike(name, &names[*at]));
         if let Some(second) = (0..names.len()).find(is_second) {
             let (all, name) = (names.join(","), &names[second]);
             return Err(Error::usage(format!("{option} {all}: names column {name} twice")));

@@ -576,7 +576,6 @@ fn adding(first: &Plan, observer: &dyn Observer) -> Result<LoadOptions> {
     let mut options = first.request.options.clone();
     options.if_exists = IfExists::Append;
     options.indexes.clear();
-    options.types.clear();
     let request = Request { options: options.clone(), ..first.request.clone() };
     let facts =
         first.target.facts(&first.location, &first.table, &request, observer.stop_flag())?;

@@ -4,8 +4,8 @@
 //! numbers or days as the others do is none, whatever its words: `1,Ann,unknown` may well be a row of a table of numbers.
 
 use crate::infer::{Observed, type_of};
-use inrush_core::Type;
-use inrush_core::reading::Family;
+use inrush_core::reading::{Family, is_alike};
+use inrush_core::{ColumnRequest, Type};
 
 /// Whether the first record names the columns.
 pub(crate) struct HeaderVerdict {
@@ -17,36 +17,59 @@ pub(crate) struct HeaderVerdict {
     pub proven: bool,
 }
 
-/// Whether the first record names the columns. `known` are the columns of the table, if it is there.
+/// Whether the first record names the columns. `known` are the columns of the table, if it is there, and `columns` what the user says of
+/// the source's.
 ///
 /// Where a table is there, a line that could be names is never a row by assumption: words are what the table may hold, and what a
-/// header of another table has.
+/// header of another table has. Nor do some of its columns' names make it a header: `name,Ann` may be a row of a table of names and
+/// values.
 pub(crate) fn header(
     names: &[String],
     first: &[Observed],
     rest: &[Observed],
     known: Option<&[String]>,
+    columns: &ColumnRequest,
 ) -> HeaderVerdict {
     let verdict = |header, proven, why| HeaderVerdict { header: Some(header), why, proven };
-    let hits = known.map_or(0, |known| {
-        let is_known = |name: &&String| known.iter().any(|k| k.eq_ignore_ascii_case(name.trim()));
-        names.iter().filter(is_known).count()
-    });
-    if hits > 0 && hits * 2 >= names.len() {
-        return verdict(true, true, "the first line has the names of the table's columns");
-    }
     let fields: Vec<FirstField> = names
         .iter()
         .zip(first.iter().zip(rest))
-        .map(|(name, (first, rest))| FirstField::of(name, first, rest))
+        .map(|(name, (first, rest))| {
+            let is_known = known.is_some_and(|known| columns.knows(name.trim(), known));
+            FirstField { is_known, ..FirstField::of(name, first, rest) }
+        })
         .collect();
+    let hits = fields.iter().filter(|field| field.is_known).count();
+    let is_once = |name: &String| names.iter().filter(|other| is_alike(other, name)).count() == 1;
+    if hits > 0 && hits == fields.len() && names.iter().all(is_once) {
+        return verdict(true, true, "the first line has the names of the table's columns");
+    }
+    // Below a name there is another name in some tables; that a column of numbers has its own name in it is no accident.
+    let is_proven = known.is_none()
+        || fields.iter().any(|field| field.is_known && field.is_unlike())
+        || fields.iter().all(|field| field.is_null || field.is_unlike());
+    if hits > 0 && hits * 2 >= fields.len() {
+        let has_values = fields.iter().any(|field| field.is_value() && !field.is_known);
+        return match has_values && !are_headings(&fields, rest) {
+            false => verdict(
+                true,
+                is_proven && !has_values,
+                "the first line has names of the table's columns",
+            ),
+            true => HeaderVerdict {
+                header: None,
+                why: "it has names of the table's columns, and numbers or dates of its own",
+                proven: false,
+            },
+        };
+    }
     let has_values = fields.iter().any(FirstField::is_value);
-    if fields.iter().any(|field| field.is_word && field.rest != Type::Text) {
+    if fields.iter().any(FirstField::is_unlike) {
         let header = !fields.iter().any(FirstField::is_alike) || are_headings(&fields, rest);
         return match (has_values, known) {
             (false, _) => verdict(
                 true,
-                true,
+                is_proven,
                 "the first line has words where the others have numbers or dates",
             ),
             (true, Some(_)) => HeaderVerdict {
@@ -89,6 +112,8 @@ pub(crate) fn header(
 struct FirstField<'a> {
     text: &'a str,
     is_null: bool,
+    /// Whether the table, or the user, calls a column so.
+    is_known: bool,
     /// Whether it is what columns are called.
     is_word: bool,
     /// What it is, or is a way to write; text if it is no value of any other type.
@@ -110,7 +135,12 @@ impl<'a> FirstField<'a> {
             && ty == Type::Text
             // A text that looks like a number is one only where a sheet says that it is text: its years above columns.
             && (has(char::is_alphabetic) || !has(|c| c.is_ascii_digit()) || type_of(text) != Type::Text);
-        Self { text, is_null, is_word, ty, rest: rest.ty() }
+        Self { text, is_null, is_known: false, is_word, ty, rest: rest.ty() }
+    }
+
+    /// Whether it is a word where the others are none.
+    fn is_unlike(&self) -> bool {
+        self.is_word && self.rest != Type::Text
     }
 
     /// Whether it is a number, a day or another value that columns are hardly called.
@@ -211,7 +241,7 @@ mod tests {
             seen
         };
         let first = seen(&mut std::iter::once(names.iter().map(String::as_str).collect()));
-        let verdict = header(&names, &first, &seen(&mut lines), known);
+        let verdict = header(&names, &first, &seen(&mut lines), known, &ColumnRequest::default());
         (verdict.header, verdict.proven)
     }
 
@@ -273,5 +303,17 @@ mod tests {
         assert_eq!(of("key,who\n1,Ann"), Some(true));
         assert_eq!(of("1,Ann\n2,Bob"), Some(false));
         assert_eq!(of("id,2019\n1,5"), Some(true));
+    }
+
+    #[test]
+    fn some_names_of_a_tables_columns_make_no_row_of_it_a_header() {
+        let known = ["id", "name", "value", "city"].map(str::to_owned);
+        let of = |text| of(text, Some(&known));
+        assert_eq!(of("name,Ann\nage,5"), (Some(true), false));
+        assert_eq!(of("1,name,city\n2,open,Rome"), (None, false));
+        assert_eq!(of("id,name,size\n1,Ann,x"), (Some(true), true));
+        assert_eq!(of("NAME,City\nAnn,Rome"), (Some(true), true));
+        assert_eq!(of("key,who\n1,Ann"), (Some(true), false));
+        assert_eq!(of("key,size\n1,5"), (Some(true), true));
     }
 }

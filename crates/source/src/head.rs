@@ -247,8 +247,9 @@ const WITHIN_ADVICE: &str = "save it to a file of its own, and name that";
 const TAR_MAGIC: std::ops::Range<usize> = 257..262;
 
 fn refuse_binary(name: &str, text: &[u8]) -> Result<()> {
-    // Four bytes later, for nothing else begins there.
-    if text.get(8..12) == Some(b"DUCK") {
+    // Behind a checksum, and before a version of eight bytes, which is a small number: a text may have the word there.
+    let version = text.get(12..text.len().min(20)).unwrap_or_default();
+    if text.get(8..12) == Some(b"DUCK") && version.contains(&0) {
         return Err(Error::source(format!("{name} is a DuckDB database, not text"))
             .advise("if it is the target, name it last, as duckdb:FILE; its rows come by its own program: duckdb -csv FILE 'SELECT ...' | inrush load - TARGET"));
     }
@@ -273,11 +274,14 @@ fn refuse_binary(name: &str, text: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// The first of the inputs that has anything in it, which says how all are written; the first where none has.
-pub(super) fn lead(heads: &[Head], skip_lines: u64) -> usize {
+/// The first of the inputs that has anything in it besides comments, which says how all are written; the first where none has.
+pub(super) fn lead(heads: &[Head], request: &DialectRequest) -> usize {
     let has_text = |head: &Head| {
-        let body = &head.text[body_start(&head.text, skip_lines)..];
-        !body.iter().all(u8::is_ascii_whitespace)
+        let body = &head.text[body_start(&head.text, request.skip_lines)..];
+        let newline = newline_byte(&head.text);
+        let is_text =
+            |line: &[u8]| !line.trim_ascii().is_empty() && line.first().copied() != request.comment;
+        body.split(|byte| *byte == newline).any(is_text)
     };
     heads.iter().position(has_text).unwrap_or(0)
 }

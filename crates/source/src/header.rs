@@ -22,7 +22,7 @@ impl Source {
         reasons: &mut Vec<String>,
         warnings: &mut Vec<String>,
     ) -> Result<Vec<String>> {
-        let lead = lead(heads, request.skip_lines);
+        let lead = lead(heads, request);
         let mut names: Vec<String> = Vec::new();
         for (index, head) in heads.iter_mut().enumerate() {
             let start = body_start(&head.text, request.skip_lines);
@@ -99,10 +99,20 @@ impl Source {
             self.widths.push(width);
         }
         if names.is_empty() {
-            return Err(Error::source(format!(
-                "{} is empty: no header, no rows",
-                heads[0].input.name
-            ))
+            let name = &heads[0].input.name;
+            let has_lines = !heads[0].text.trim_ascii().is_empty();
+            let skipped = [
+                (request.skip_lines > 0).then(|| format!("--skip-lines {}", request.skip_lines)),
+                request.comment.map(|byte| format!("--comment '{}'", char::from(byte))),
+            ];
+            let skipped: Vec<String> = skipped.into_iter().flatten().collect();
+            return Err(match has_lines && !skipped.is_empty() {
+                true => Error::source(format!(
+                    "{name} has no header and no rows but what {} leaves out",
+                    skipped.join(" and ")
+                )),
+                false => Error::source(format!("{name} is empty: no header, no rows")),
+            }
             .advise("check that it is the file you mean"));
         }
         self.orders.iter_mut().for_each(|order| order.resize(names.len(), None));
@@ -144,7 +154,7 @@ impl Source {
             })
             .collect();
         let (seen, _) = self.survey(vec![Sample::of(0, rest)], values.len());
-        first_line::header(&names, &first, &seen, known)
+        first_line::header(&names, &first, &seen, known, &self.read.columns)
     }
 }
 
@@ -339,6 +349,14 @@ pub(super) fn order(
     }
     if !is_other && are_told_apart {
         return Ok(order);
+    }
+    if missing.is_empty() && extra.is_empty() {
+        return Err(Error::source(format!(
+            "{input} has the columns {}, and the first input {}: of names that are there twice it can't be told which is which",
+            list(here),
+            list(names)
+        ))
+        .advise("give each column a name of its own, or load them one by one"));
     }
     let mut error = Error::source(format!(
         "{input} has other columns than the first input (missing: {}; more: {})",

@@ -580,7 +580,7 @@ impl Observed {
                 if self.specials == 0 && all(Candidate::Decimal) =>
             {
                 let (whole, scale) = (self.digits_before, self.digits_after);
-                Type::Decimal { precision: room.max(whole + scale), scale }
+                Type::Decimal { precision: room.max(whole.saturating_add(scale)), scale }
             }
             _ => self.ty(),
         }
@@ -599,7 +599,7 @@ impl Observed {
             Candidate::Integer => Type::Integer,
             Candidate::Float => Type::Float,
             Candidate::Decimal => Type::Decimal {
-                precision: self.digits_before + self.digits_after,
+                precision: self.digits_before.saturating_add(self.digits_after),
                 scale: self.digits_after,
             },
             Candidate::Boolean => Type::Boolean,
@@ -661,8 +661,14 @@ impl Observed {
 
     /// The type that a column of text nearly is: the one that most values fit, the narrowest of several, if these, or days and
     /// moments together, are half of all; or however few they are, where the source itself has values of several kinds: as texts, 1 and
-    /// "1" are equal.
+    /// "1" are equal. Of the source's own numbers that no double is, it is a float.
     fn nearest(&self) -> Option<usize> {
+        if self.typed > 0
+            && self.typed == self.values
+            && self.tried.iter().all(|tried| tried.fits == 0)
+        {
+            return Some(Candidate::Float as usize);
+        }
         let (index, tried) = self
             .tried
             .iter()

@@ -201,7 +201,7 @@ impl Source {
         }
         let mut reasons = Vec::new();
         let mut warnings = Vec::new();
-        let lead = lead(&heads, request.skip_lines);
+        let lead = lead(&heads, request);
         let first = &heads[lead];
         let skipped = body_start(&first.text, request.skip_lines);
         let head = &first.text[skipped..];
@@ -218,7 +218,9 @@ impl Source {
             );
         }
         let dialect = sniffed.dialect;
-        warnings.extend(heads.iter().find_map(|head| sniff::lost_escapes(&head.text, &dialect)));
+        let reads_null = read.nulls.iter().any(|null| null == "\\N" || null.ends_with("=\\N"));
+        let lost = |head: &Head| sniff::lost_escapes(&head.text, &dialect, reads_null);
+        warnings.extend(heads.iter().find_map(lost));
         for head in &mut heads {
             let body = &head.text[body_start(&head.text, request.skip_lines)..];
             if sniff::doubles_cr(body) {
@@ -284,7 +286,7 @@ impl Source {
         source.nulls = read.nulls_of(names.iter().map(String::as_str));
         source.reads = names.iter().map(|name| read.column(name)).collect();
         source.inputs = heads.iter().map(|head| head.input.clone()).collect();
-        let Sampled { seen, proposals, row_bytes } =
+        let Sampled { seen, proposals, row_bytes, rows } =
             source.sample(&heads, &dialect, names.len())?;
         let fields = names
             .into_iter()
@@ -333,7 +335,9 @@ impl Source {
             title: sniffed.title.or(unnamed),
             bytes,
             row_bytes,
+            rows_seen: rows,
             seekable,
+            is_typed: false,
             is_surveyed: false,
             is_intolerant: false,
             repeats: Arc::default(),

@@ -14,9 +14,11 @@ use std::sync::atomic::AtomicBool;
 use crate::head::{Head, body_start};
 use crate::header::unique;
 use crate::infer::{Observed, Spot};
-use crate::sample::{Sample, record_bytes};
+use crate::sample::{Sample, record_bytes, records};
 use crate::{Input, Source};
-use inrush_core::encode::{Encode, Encoded, Grammar, Json, fault_words, inner, is_inside};
+use inrush_core::encode::{
+    Encode, Encoded, Grammar, Json, fault_words, inner, is_inside, push_name,
+};
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::{Chunk, Origin, Part};
 use inrush_core::reading::Readers;
@@ -29,6 +31,11 @@ const LAYOUT_RECORDS: usize = 100;
 
 /// Endings of names that no JSON has.
 const OTHERS: [&str; 6] = ["csv", "tsv", "tab", "txt", "psv", "dat"];
+
+/// Endings that promise a row a line.
+fn has_lines(extension: &str) -> bool {
+    matches!(extension, "jsonl" | "ndjson")
+}
 
 fn is_named(extension: &str) -> bool {
     matches!(extension, "jsonl" | "ndjson" | "json")
@@ -59,7 +66,8 @@ pub(super) fn layout(
         // Told to be JSON, whatever it begins with is a record, if a broken one.
         _ => return is_told.then_some(JsonLayout::Lines),
     }
-    let (good, read) = good(text, is_whole, JsonLayout::Lines);
+    let are_lines = has_lines(extension) || request.format == Some(Format::Jsonl);
+    let (good, read) = good(text, is_whole, JsonLayout::Lines, are_lines);
     // Lone carriage returns end lines, as in CSV, where there are no newlines; between records they are white space.
     let has_lines = memchr::memchr(b'\n', text).is_some() || memchr::memchr(b'\r', text).is_none();
     // A line of its own for each record, except for a broken one here and there.
@@ -74,7 +82,7 @@ pub(super) fn layout(
         Some(b'[') => JsonLayout::Array,
         _ => JsonLayout::Values,
     };
-    (is_told || self::good(text, is_whole, layout).0 > 0).then_some(layout)
+    (is_told || self::good(text, is_whole, layout, false).0 > 0).then_some(layout)
 }
 
 /// Whether the text is JSON under a name that says otherwise: each of its first records is an object, or an array in an array.
@@ -94,20 +102,19 @@ pub(super) fn is_hidden(
         false => None,
     };
     layout.is_some_and(|layout| {
-        let (good, read) = good(text, is_whole, layout);
+        let (good, read) = good(text, is_whole, layout, false);
         good == read
     })
 }
 
 /// Whether the text begins with an object of JSON that goes on behind its first line: lines are no records of their own.
 pub(super) fn is_object_in_lines(text: &[u8], request: &DialectRequest, extension: &str) -> bool {
-    let has_lines = matches!(extension, "jsonl" | "ndjson");
     let starts = || {
         let inside = text.trim_ascii_start().strip_prefix(b"{")?;
         inside.trim_ascii_start().first().copied()
     };
-    may_be(request, extension) && !has_lines && starts() == Some(b'"') && {
-        let (good, read) = good(text, false, JsonLayout::Lines);
+    may_be(request, extension) && !has_lines(extension) && starts() == Some(b'"') && {
+        let (good, read) = good(text, false, JsonLayout::Lines, false);
         good * 2 <= read
     }
 }
@@ -193,14 +200,15 @@ fn only_object(text: &[u8], layout: JsonLayout) -> Option<Vec<JsonMember>> {
     Some(members)
 }
 
-/// Of the first records in this layout, how many are objects, or arrays in lines, without a fault; and how many there are.
-fn good(text: &[u8], is_whole: bool, layout: JsonLayout) -> (usize, usize) {
+/// Of the first records in this layout, how many are objects, or arrays that may be rows, without a fault; and how many there are.
+/// `are_lines` where the user or the name says that each line is a row.
+fn good(text: &[u8], is_whole: bool, layout: JsonLayout, are_lines: bool) -> (usize, usize) {
     let tail = if is_whole { Tail::End } else { Tail::More };
     let Some(end) = JsonCutter::new(layout).cut(text, text.len(), tail) else { return (0, 1) };
     let part = JsonPart { first: true, last: is_whole && end == text.len() };
     let mut scanner = JsonScanner::new(layout, part, &text[..end]);
     let mut members = Vec::new();
-    let (mut good, mut read, mut tables) = (0, 0, 0);
+    let (mut good, mut read, mut around) = (0, 0, 0);
     while read < LAYOUT_RECORDS
         && let Some(record) = scanner.next(&mut members)
     {
@@ -208,25 +216,21 @@ fn good(text: &[u8], is_whole: bool, layout: JsonLayout) -> (usize, usize) {
             continue;
         }
         read += 1;
-        let holds = |kind| members.iter().any(|member| member.value.kind == kind);
-        // One line that is an array of objects is not a record: they are.
+        let is = |kind| move |member: &JsonMember| member.value.kind == kind;
+        let all = |kind| !members.is_empty() && members.iter().all(is(kind));
         let is_row = match record.kind {
             JsonKind::Object => true,
-            JsonKind::Array => !holds(JsonKind::Object),
+            // An array of nothing but objects is one of rows, unless it is told to be a row.
+            JsonKind::Array => are_lines || !all(JsonKind::Object),
             _ => false,
         };
         let is_good = record.fault.is_none() && is_row;
-        let is_array = |member: &JsonMember| member.value.kind == JsonKind::Array;
         good += usize::from(is_good);
-        tables += usize::from(
-            is_good
-                && record.kind == JsonKind::Array
-                && !members.is_empty()
-                && members.iter().all(is_array),
-        );
+        let holds_rows = members.iter().any(is(JsonKind::Object)) || all(JsonKind::Array);
+        around += usize::from(is_good && record.kind == JsonKind::Array && holds_rows);
     }
-    // Nor is the only line of a file, if all it holds are arrays.
-    if layout == JsonLayout::Lines && read == 1 { (good - tables, read) } else { (good, read) }
+    // The only line of a file is not a record if it is an array that holds objects, or nothing but arrays: they are.
+    if layout == JsonLayout::Lines && read == 1 { (good - around, read) } else { (good, read) }
 }
 
 /// What to do with commas between objects that are in no array.
@@ -345,7 +349,12 @@ impl Source {
         let body = |head: &Head| head.input.body_at as usize;
         let is_positional =
             are_arrays(&heads[0].text[body(&heads[0])..], heads[0].whole, layouts[0]);
-        let json = Json { layouts, places: HashMap::new(), flatten: request.flatten };
+        let json = Json {
+            layouts,
+            arrays: is_positional,
+            places: HashMap::new(),
+            flatten: request.flatten,
+        };
         let mut source = Source {
             inputs: heads.iter().map(|head| head.input.clone()).collect(),
             grammar: Grammar::Json(json.clone()),
@@ -393,6 +402,7 @@ impl Source {
             |field: &FieldFacts| if is_positional { 0 } else { field.name.len() as u64 + 3 };
         let names = fields.iter().map(of_name).sum();
         let row_bytes = record_bytes(&samples).map(|bytes| bytes.saturating_sub(names));
+        let rows_seen = records(&samples);
         let are_text = fields.iter().map(|field| field.ty == Type::Text);
         for (at, proposal) in source.propose(are_text, samples).into_iter().enumerate() {
             fields[at].reads.proposal = proposal;
@@ -439,7 +449,9 @@ impl Source {
             title: has_commas.then(|| TAKE_OUT_COMMAS.to_owned()),
             bytes: source.inputs.iter().map(|input| input.bytes_stored).sum(),
             row_bytes,
+            rows_seen,
             seekable: source.inputs.iter().all(|input| input.bytes_stored.is_some()),
+            is_typed: false,
             is_surveyed: false,
             is_intolerant: false,
             repeats: Arc::default(),
@@ -499,8 +511,9 @@ impl Source {
     pub(super) fn with_members(&self, fields: &[FieldFacts]) -> Source {
         let names = fields.iter().map(|field| field.name.as_str());
         let grammar = match &self.grammar {
-            // An array's elements have their places, and no names.
-            Grammar::Json(json) if self.header => Grammar::Json(json.clone().with_fields(names)),
+            Grammar::Json(json) if json.has_names() => {
+                Grammar::Json(json.clone().with_fields(names))
+            }
             grammar => grammar.clone(),
         };
         Source {
@@ -592,8 +605,7 @@ impl Seen {
 
 /// Looks at every member of the records it is given, and makes no wire.
 pub(super) struct MemberSurveyor {
-    layouts: Vec<JsonLayout>,
-    flatten: bool,
+    json: Json,
     read: Readers,
     nulls: Nulls,
     /// The members that are known, by which a spelling of NULL may be for one.
@@ -614,8 +626,7 @@ impl MemberSurveyor {
     ) -> Self {
         let places = known.iter().enumerate();
         Self {
-            layouts: json.layouts.clone(),
-            flatten: json.flatten,
+            json: json.clone(),
             read: read.clone(),
             nulls: nulls.clone(),
             places: places.map(|(at, field)| (field.name.as_bytes().into(), at)).collect(),
@@ -646,15 +657,8 @@ impl MemberSurveyor {
             if before > 0 {
                 self.name.push(b'.');
             }
-            if member.key.start == 0 && member.key.end == 0 {
-                // An array's element has its place for a name.
-                self.name.extend_from_slice(format!("column_{}", index + 1).as_bytes());
-            } else if member.key.escaped {
-                json_unescape(member.key.raw(bytes), &mut self.name);
-            } else {
-                self.name.extend_from_slice(member.key.raw(bytes));
-            }
-            let inner = if self.flatten { inner(member, bytes) } else { Vec::new() };
+            push_name(index, member, bytes, &mut self.name);
+            let inner = if self.json.flatten { inner(member, bytes) } else { Vec::new() };
             if !inner.is_empty() {
                 self.look(&inner, member.value.raw(bytes), self.name.len(), (seq, spot), seen);
                 continue;
@@ -680,7 +684,7 @@ impl MemberSurveyor {
 
 impl Encode for MemberSurveyor {
     fn encode(&mut self, chunk: &Chunk, out: &mut Encoded) {
-        let layout = self.layouts[chunk.origin.file as usize];
+        let layout = self.json.layouts[chunk.origin.file as usize];
         let Part { first, last } = chunk.part;
         let mut scanner = JsonScanner::new(layout, JsonPart { first, last }, &chunk.bytes);
         let (mut members, mut seen) = (Vec::new(), Seen::default());
@@ -689,7 +693,8 @@ impl Encode for MemberSurveyor {
                 continue;
             }
             out.records += 1;
-            if record.fault.is_none() && matches!(record.kind, JsonKind::Object | JsonKind::Array) {
+            // What is a bad row makes no column.
+            if record.fault.is_none() && self.json.is_row(record.kind) {
                 self.name.clear();
                 let spot = Spot::of(chunk, record.start);
                 self.look(&members, &chunk.bytes, 0, (chunk.seq, spot), &mut seen);

@@ -1,6 +1,7 @@
 //! From what the user typed to the inputs it names.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek as _};
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use inrush_core::signature;
 use inrush_store::{AtWill, Fault, Pattern, Pipe, Stop, Stored, watched};
 
 use crate::archive::{self, Chosen, Limit, Member, Refusal};
-use crate::rejects::{is_of_rejects, table_of_rejects};
+use crate::rejects::{first_note, is_of_rejects};
 use crate::workbook::{Format, Seekable, Sheet};
 
 /// One input.
@@ -102,27 +103,30 @@ impl Place {
         }
     }
 
-    /// Whether it is the same file as the other, by whatever name.
-    fn is_same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Place::Member(own), Place::Member(other)) => {
-                own.name == other.name && own.archive.is_same(&other.archive)
+    /// What it has in common with the same file by another name, and with no other file; sheets have it of their workbook. `None` for
+    /// what is another input each time, such as two ends of pipes.
+    fn identity(&self) -> Option<Identity> {
+        let within = |outer: &Self, name: &str| {
+            Some(Identity::Within(Box::new(outer.identity()?), name.to_owned()))
+        };
+        match self {
+            Place::File(path) => {
+                let found = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+                file_identity(path, &found)
             }
-            (Place::Sheet(own), Place::Sheet(other)) => {
-                own.book.is_same(&other.book) && own.is_same(other)
-            }
-            (Place::File(path), other) => other.is_file(path),
-            (Place::Stored(own), Place::Stored(other)) => own == other,
-            _ => false,
+            Place::Member(member) => within(&member.archive, &member.name),
+            Place::Sheet(sheet) => within(&sheet.book, ""),
+            Place::Stored(stored) => Some(Identity::Stored(stored.identity())),
+            Place::Stdin | Place::Rows => None,
         }
     }
 
-    /// Whether it is the plain file at `path`, by whatever name: another spelling, a link. What is no plain file is another input each
-    /// time, such as two ends of pipes.
-    fn is_file(&self, path: &Path) -> bool {
-        let Place::File(own) = self else { return false };
-        let (Ok(here), Ok(there)) = (fs::metadata(own), fs::metadata(path)) else { return false };
-        here.is_file() && there.is_file() && is_same(own, &here, path, &there)
+    /// Whether it is the same input as another one of its identity.
+    fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Place::Sheet(own), Place::Sheet(other)) => own.is_same(other),
+            _ => true,
+        }
     }
 
     /// The name that messages and the sidecar show; no two places have one.
@@ -338,17 +342,29 @@ fn skipped(mut input: Box<dyn Read + Send>, bytes: u64) -> io::Result<Box<dyn Re
     Ok(input)
 }
 
-/// Whether two plain files are one.
+/// See [`Place::identity`].
+#[derive(PartialEq, Eq, Hash)]
+enum Identity {
+    /// A file by its device and number there.
+    #[cfg(unix)]
+    File(u64, u64),
+    #[cfg(not(unix))]
+    File(PathBuf),
+    Stored(String),
+    Within(Box<Identity>, String),
+}
+
 #[cfg(unix)]
-fn is_same(_: &Path, here: &fs::Metadata, _: &Path, there: &fs::Metadata) -> bool {
+#[expect(clippy::unnecessary_wraps, reason = "elsewhere there may be none")]
+fn file_identity(_: &Path, found: &fs::Metadata) -> Option<Identity> {
     use std::os::unix::fs::MetadataExt as _;
-    (here.dev(), here.ino()) == (there.dev(), there.ino())
+    Some(Identity::File(found.dev(), found.ino()))
 }
 
 /// The same where hard links can't be told.
 #[cfg(not(unix))]
-fn is_same(own: &Path, _: &fs::Metadata, path: &Path, _: &fs::Metadata) -> bool {
-    matches!((own.canonicalize(), path.canonicalize()), (Ok(a), Ok(b)) if a == b)
+fn file_identity(path: &Path, _: &fs::Metadata) -> Option<Identity> {
+    path.canonicalize().ok().map(Identity::File)
 }
 
 /// Expands `-`, paths, `file:` URLs, globs, folders, lists (`@FILE`) and archives (`ARCHIVE!GLOB`), in the order given; files of a glob or
@@ -374,8 +390,14 @@ pub fn expand(
         Ok(())
     })?;
     let mut inputs: Vec<Place> = Vec::new();
+    // Of thousands of files no two are compared with each other.
+    let mut known: HashMap<Identity, Vec<usize>> = HashMap::new();
     for place in places {
-        let Some(first) = inputs.iter().find(|other| place.is_same(other)) else {
+        let alike = place.identity().map(|identity| known.entry(identity).or_default());
+        let same = |at: &&usize| place.is_same(&inputs[**at]);
+        let first = alike.as_ref().and_then(|alike| alike.iter().find(same).copied());
+        let Some(first) = first.map(|at| &inputs[at]) else {
+            alike.into_iter().for_each(|alike| alike.push(inputs.len()));
             inputs.push(place);
             continue;
         };
@@ -914,8 +936,7 @@ fn without_rejects(
         notes.push(format!("left out, for they are bad rows of an earlier load: {names}"));
         return Ok(kept);
     }
-    let has_rows =
-        |place: &Place| place.plain().is_some_and(|path| table_of_rejects(path).is_some());
+    let has_rows = |place: &Place| place.plain().is_some_and(|path| first_note(path).is_some());
     let rejects: Vec<_> = left.into_iter().filter(has_rows).collect();
     if rejects.is_empty() {
         return Err(Error::source(format!(

@@ -19,14 +19,15 @@ pub(super) fn best(
     let mut best: Option<(Score, Dialect)> = None;
     let mut contradiction = DialectError::TwoMeanings(delimiter);
     for (quote, escape) in quotings(request) {
-        let escape_is_guessed = request.escape.is_none() && escape.is_some();
+        let is_open = request.escape.is_none();
+        let escape_is_guessed = escape.is_some() && (is_open || request.escape_is_guess);
         let comment = request.comment;
         let dialect = Dialect { delimiter, quote, escape, escape_is_guessed, comment, newline };
         if let Err(error) = dialect.check() {
             contradiction = error;
             continue;
         }
-        if escape_is_guessed && dialect.disproof(head).is_some() {
+        if is_open && escape_is_guessed && dialect.disproof(head).is_some() {
             continue;
         }
         let score = score(head, whole, &dialect);

@@ -42,12 +42,19 @@ pub(super) struct Sampled {
     pub(super) proposals: Vec<Option<Proposal>>,
     /// Bytes of a row, the mean.
     pub(super) row_bytes: Option<u64>,
+    /// How many rows they are.
+    pub(super) rows: u64,
 }
 
 /// Bytes of a record, the mean; `None` where there is none.
 pub(super) fn record_bytes(samples: &[Sample]) -> Option<u64> {
     let bytes: u64 = samples.iter().map(|sample| sample.bytes.len() as u64).sum();
-    bytes.checked_div(samples.iter().map(|sample| sample.records).sum())
+    bytes.checked_div(records(samples))
+}
+
+/// How many records there are.
+pub(super) fn records(samples: &[Sample]) -> u64 {
+    samples.iter().map(|sample| sample.records).sum()
 }
 
 impl Sample {
@@ -90,9 +97,9 @@ impl Source {
         texts.extend(self.spread(&heads[0], Some(dialect))?);
         let (seen, texts) = self.survey(texts, width);
         let is_text = |seen: &Observed| seen.values() > 0 && seen.ty() == Type::Text;
-        let row_bytes = record_bytes(&texts);
+        let (row_bytes, rows) = (record_bytes(&texts), records(&texts));
         let proposals = self.propose(seen.iter().map(is_text), texts);
-        Ok(Sampled { seen, proposals, row_bytes })
+        Ok(Sampled { seen, proposals, row_bytes, rows })
     }
 
     /// What to say of columns that are text, where all of their values in the samples are written in one way that an option reads.
@@ -101,7 +108,8 @@ impl Source {
         are_text: impl Iterator<Item = bool>,
         texts: Vec<Sample>,
     ) -> Vec<Option<Proposal>> {
-        let is_free = |at: usize| self.reads.get(at).is_none_or(Option::is_none);
+        let reads = |at: usize| self.reads.get(at).and_then(Option::as_ref);
+        let is_free = |at: usize| reads(at).is_none_or(|reads| !reads.makes_values());
         let columns: Vec<bool> =
             are_text.enumerate().map(|(at, is_text)| is_text && is_free(at)).collect();
         let found = Arc::new(Mutex::new(vec![None; columns.len()]));

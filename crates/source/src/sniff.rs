@@ -135,18 +135,22 @@ pub(crate) fn dialect(
 }
 
 /// What to know of escapes that are lost before a letter or a digit: programs write `\n` for a newline, and paths are full of them.
-/// `\N` is what many write for NULL.
-pub(crate) fn lost_escapes(head: &[u8], dialect: &Dialect) -> Option<String> {
+/// `\N` is what many write for NULL, and `reads_null` where the user says that it is.
+pub(crate) fn lost_escapes(head: &[u8], dialect: &Dialect, reads_null: bool) -> Option<String> {
     let escape = char::from(dialect.escape.filter(|_| !dialect.escape_is_guessed)?);
     let mut rest = head;
     loop {
         let behind = &rest[dialect.disproof(rest)? + 1..];
         match behind.first() {
-            Some(letter) if letter.is_ascii_alphanumeric() && *letter != b'N' => {
+            Some(letter) if letter.is_ascii_alphanumeric() && !(*letter == b'N' && reads_null) => {
                 let letter = char::from(*letter);
+                let null = match letter {
+                    'N' => format!("; --null '{escape}N' reads it as NULL"),
+                    _ => String::new(),
+                };
                 return Some(format!(
                     "{escape}{letter} is read as {letter}: an escape makes what follows it literal, stands for no newline or tab, and is no \
-                     part of a path (--escape none says otherwise)"
+                     part of a path (--escape none says otherwise{null})"
                 ));
             }
             _ => rest = behind,

@@ -303,6 +303,7 @@ impl Source {
                 let lines = |part: &SplitPart| part.layout.unwrap_or(Layout::Lines).into();
                 let json = Json {
                     layouts: split.parts.iter().map(lines).collect(),
+                    arrays: !split.header,
                     places: Default::default(),
                     flatten: *flatten,
                 };
@@ -329,6 +330,7 @@ impl Source {
             bytes: Some(split.parts.iter().map(|part| part.stored).sum()),
             seekable: true,
             // Members that no sample had are looked for where they turn up.
+            is_typed: grammar == Grammar::Columns,
             is_surveyed: !matches!(grammar, Grammar::Json(_)),
             memory_bytes: tables.iter().map(columns::Table::memory_bytes).max().unwrap_or(0),
             chunks_ahead: tables.iter().map(columns::Table::chunks_ahead).max().unwrap_or(0),

@@ -18,6 +18,8 @@ pub struct Surveyed {
     pub source: Option<Source>,
     /// Things a user should know, such as a renamed column.
     pub warnings: Vec<String>,
+    /// How many rows there are.
+    pub rows: u64,
 }
 
 /// A survey under way.
@@ -28,6 +30,7 @@ pub struct Survey<'a> {
     disproved: Option<usize>,
     total: Total,
     lines: LinesSoFar,
+    rows: u64,
 }
 
 /// How many lines of an input came before a chunk, where chunks come in the source's order.
@@ -66,7 +69,7 @@ impl<'a> Survey<'a> {
             Grammar::Json(_) => Total::Members(Arc::default()),
             _ => Total::Fields(Arc::new(Mutex::new(source.unseen(fields.len())))),
         };
-        Self { source, fields, disproved, total, lines: LinesSoFar::default() }
+        Self { source, fields, disproved, total, lines: LinesSoFar::default(), rows: 0 }
     }
 
     /// An encoder for one thread, which sends nothing on.
@@ -86,7 +89,8 @@ impl<'a> Survey<'a> {
 
     /// Takes note of a chunk that an encoder has looked at; they come in the source's order. Only here is it known how many lines came
     /// before it.
-    pub fn collect(&mut self, chunk: &Chunk, lines: u64) {
+    pub fn collect(&mut self, chunk: &Chunk, records: u64, lines: u64) {
+        self.rows += records;
         let before = self.lines.before(self.source, chunk, lines);
         let grammar = &self.source.grammar;
         let line = |at: usize| before + grammar.lines(&chunk.bytes[..at]) + 1;
@@ -132,7 +136,7 @@ impl<'a> Survey<'a> {
                     },
                 };
                 let fields = self.fields.iter().zip(seen.iter()).enumerate().map(field).collect();
-                Surveyed { fields, source: None, warnings: Vec::new() }
+                Surveyed { fields, source: None, warnings: Vec::new(), rows: self.rows }
             }
             Total::Members(total) => {
                 let inputs = &self.source.inputs;
@@ -146,7 +150,7 @@ impl<'a> Survey<'a> {
                 for (field, name) in fields.iter_mut().zip(unique(names, &mut warnings)) {
                     field.name = name;
                 }
-                Surveyed { fields, source: Some(source), warnings }
+                Surveyed { fields, source: Some(source), warnings, rows: self.rows }
             }
         }
     }

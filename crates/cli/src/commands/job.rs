@@ -1,8 +1,9 @@
 //! The steps of a job: what each prints is JSON for the next one.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::Result;
@@ -176,11 +177,13 @@ fn begin(args: &BeginArgs, observer: &render::Progress) -> Result<u64> {
 }
 
 fn write(args: &WriteArgs, observer: &render::Progress) -> Result<u64> {
+    reads_once([args.job.as_path()].into_iter().chain(args.sources.iter().map(Path::new)))?;
     let job: Job = read(&args.job)?;
     let dialect = settings::dialect(&args.input)?;
     let read = settings::read(&args.input);
+    let types = BTreeMap::new();
     let outcome =
-        jobs::write_sources(&job, &args.sources, &dialect, &read, args.partition, observer);
+        jobs::write_sources(&job, &args.sources, &dialect, &read, &types, args.partition, observer);
     observer.finish();
     let token = outcome?;
     answer(
@@ -194,10 +197,11 @@ fn write(args: &WriteArgs, observer: &render::Progress) -> Result<u64> {
             "note: partition {partition} is in the table already: nothing is written\n"
         ));
     }
-    Ok(token.rejected.len() as u64)
+    Ok(token.rows_rejected())
 }
 
 fn publish(args: &PublishArgs, observer: &render::Progress) -> Result<u64> {
+    reads_once([&args.job].into_iter().chain(&args.tokens).map(PathBuf::as_path))?;
     let job: Job = read(&args.job)?;
     let mut tokens = Vec::new();
     for path in &args.tokens {
@@ -221,6 +225,17 @@ fn publish(args: &PublishArgs, observer: &render::Progress) -> Result<u64> {
     answer(&format!("{published}\n"), &done, REPORT, ONCE_MORE)
         .map_err(|error| error.leaving(Aftermath::Committed { rows }))?;
     Ok(published.rows_rejected)
+}
+
+/// Refuses standard input for two things: the first takes all of it.
+fn reads_once<'p>(mut paths: impl Iterator<Item = &'p Path>) -> Result<()> {
+    let mut is_stdin = |path: &Path| path.as_os_str() == "-";
+    match paths.any(&mut is_stdin) && paths.any(is_stdin) {
+        false => Ok(()),
+        true => Err(Error::usage("two of the arguments are '-', and standard input is read once")
+            .advise("name a file for all but one of them")
+            .into()),
+    }
 }
 
 fn read<T: FromStr<Err = Error>>(path: &Path) -> Result<T> {

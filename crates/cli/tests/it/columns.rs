@@ -4,7 +4,8 @@ use std::fs::File;
 use std::sync::Arc;
 
 use arrow_array::builder::{
-    Int32Builder, IntervalYearMonthBuilder, ListBuilder, MapBuilder, StringBuilder,
+    DurationSecondBuilder, FixedSizeListBuilder, Int32Builder, IntervalYearMonthBuilder,
+    LargeListBuilder, ListBuilder, MapBuilder, StringBuilder,
 };
 use arrow_array::types::{Int8Type, IntervalDayTime};
 use arrow_array::{
@@ -18,7 +19,9 @@ use arrow_array::{
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
-use parquet::data_type::{ByteArray, FixedLenByteArray, FixedLenByteArrayType, Int96, Int96Type};
+use parquet::data_type::{
+    ByteArray, DoubleType, FixedLenByteArray, FixedLenByteArrayType, Int96, Int96Type,
+};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
@@ -77,22 +80,56 @@ fn durations_are_the_same_from_parquet_as_from_arrow() {
     let inner =
         StructArray::try_from(vec![("x", column(DurationSecondArray::from(vec![Some(61), None])))])
             .unwrap();
+    let mut pairs = FixedSizeListBuilder::new(DurationSecondBuilder::new(), 2);
+    pairs.values().append_slice(&[1, 2, 3, 4]);
+    (0..2).for_each(|_| pairs.append(true));
+    let mut large = LargeListBuilder::new(DurationSecondBuilder::new());
+    large.append_value([Some(1)]);
+    large.append_value([Some(2), Some(3), Some(4)]);
     let batch = batch(vec![
         ("ms", column(DurationMillisecondArray::from(vec![Some(93_600_500), None]))),
         ("ns", column(DurationNanosecondArray::from(vec![Some(-1), None]))),
         ("whole", column(Int64Array::from(vec![Some(5), None]))),
         ("st", column(inner)),
+        ("pair", column(pairs.finish())),
+        ("large", column(large.finish())),
     ]);
     parquet(&fixture, "t.parquet", &batch, 1);
     arrow(&fixture, "t.arrow", &batch);
     for source in ["t.parquet", "t.arrow"] {
         fixture.report(&[source, "t.db", "--if-exists", "replace"]);
+        let [first, second] = [r#"["PT1S","PT2S"]"#, r#"["PT3S","PT4S"]"#];
+        let [one, three] = [r#"["PT1S"]"#, r#"["PT2S","PT3S","PT4S"]"#];
         let wanted = rows![
-            ["PT93600.5S", "PT-0.000000001S", 5, "{\"x\":\"PT61S\"}"],
-            [(), (), (), "{\"x\":null}"]
+            ["PT93600.5S", "PT-0.000000001S", 5, "{\"x\":\"PT61S\"}", first, one],
+            [(), (), (), "{\"x\":null}", second, three]
         ];
         assert_eq!(fixture.table("t.db", "t"), wanted, "{source}");
     }
+}
+
+/// A name that comes twice is another one in the load, and in the files of its bad rows.
+#[test]
+fn bad_rows_of_columns_of_one_name_load_again() {
+    let fixture = Fixture::new();
+    let message = "message m { required double a; required double a; }";
+    let file = File::create(fixture.path("t.parquet")).unwrap();
+    let schema = Arc::new(parse_message_type(message).unwrap());
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    for values in [[1.5, 2.5], [3.5, f64::NAN]] {
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<DoubleType>().write_batch(&values, None, None).unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+    fixture.load(&["t.parquet", "t.db", "--max-rejects", "1"]).exits(3);
+    let aside = String::from_utf8(fixture.read("t.rejects.jsonl")).unwrap();
+    assert_eq!(aside, "{\"a\":2.5,\"a_2\":\"NaN\"}\n");
+    fixture.write("fixed.jsonl", aside.replace("\"NaN\"", "4.5"));
+    fixture.load(&["fixed.jsonl", "t.db", "--table", "t", "--if-exists", "append"]).exits(0);
+    assert_eq!(fixture.table("t.db", "t"), rows![[1.5, 3.5], [2.5, 4.5]]);
 }
 
 /// Other integers that only Arrow's schema tells from plain ones.
@@ -206,7 +243,7 @@ fn int96_of((day, nanos): &(i64, u64)) -> Int96 {
 }
 
 /// A file with columns of INT96 timestamps, all called `t`, given as days since 1970 and nanoseconds of the day.
-fn int96(fixture: &Fixture, name: &str, columns: &[&[(i64, u64)]]) {
+pub(crate) fn int96(fixture: &Fixture, name: &str, columns: &[&[(i64, u64)]]) {
     let message = format!("message m {{ {} }}", "required int96 t; ".repeat(columns.len()));
     let schema = Arc::new(parse_message_type(&message).unwrap());
     let file = File::create(fixture.path(name)).unwrap();
@@ -683,6 +720,19 @@ fn an_encrypted_parquet_file_is_called_so() {
     bytes.extend(b"PAR1");
     fixture.write("some.parquet", bytes);
     fixture.refuses(&["some.parquet", "t.db"]).says(&["some.parquet is an encrypted Parquet file"]);
+    // Nor are rows added, which would take the way from the columns: neither is that advice.
+    fixture.write("more.csv", "id\n4\n");
+    for name in ["whole.parquet", "some.parquet"] {
+        let before = fixture.read(name);
+        for mode in ["append", "truncate", "empty"] {
+            let refused = fixture.refuses(&["more.csv", name, "--if-exists", mode]);
+            assert!(!refused.stderr.contains("append"), "{}", refused.stderr);
+            refused.says(&[&format!("{name} is an encrypted Parquet file"), "replace"]);
+            fixture.inrush(&["plan", "more.csv", name, "--if-exists", mode]).exits(1);
+        }
+        assert_eq!(fixture.read(name), before);
+        fixture.report(&["more.csv", name, "--if-exists", "replace"]);
+    }
     // A word is no magic.
     fixture.write("words.csv", "PARENT,CHILD\n1,2\n");
     fixture.report(&["words.csv", "t.db"]);

@@ -122,6 +122,12 @@ fn a_guessed_escape_loses_no_backslash() {
     // What the user says is no guess, and what is lost is said.
     let told = ["a.csv", "b.csv", "u.db", "--table", "t", "--escape", "\\"];
     fixture.load(&told).exits(0).prints(&["\\n is read as n"]);
+    // What many write for NULL is said as well, unless it is read so.
+    fixture.write("n.csv", "id,text\n1,\\N\n");
+    let null = ["n.csv", "n.db", "--escape", "\\", "--if-exists", "replace"];
+    fixture.load(&null).exits(0).prints(&["\\N is read as N", "--null '\\N'"]);
+    let run = fixture.load(&[&null[..], &["--null", "\\N"]].concat()).exits(0);
+    assert!(!run.stderr.contains("is read as N"), "{run:?}");
     // Where the guess is not made, the way to make it is named.
     fixture.write("both.csv", "id,text\n1,\"say \\\"hi\\\"\"\n2,\"C:\\new\"\n");
     fixture.refuses(&["both.csv", "w.db"]).says(&["line 2", "--escape '\\'"]);
@@ -150,6 +156,39 @@ fn a_first_row_of_numbers_and_words_is_a_row() {
     let old = ["in.csv", "old.db", "--table", "q", "--match", "position"];
     fixture.refuses(&old).says(&["is the first line a header?", "--header no"]);
     assert_eq!(header("id,2019,2020\n1,5,6\n", &[]), ["id", "2019", "2020"]);
+}
+
+/// Some of a table's names in the first line make no header of it.
+#[test]
+fn a_row_with_names_of_the_tables_columns_is_not_lost_unsaid() {
+    let fixture = Fixture::new();
+    fixture.sql(
+        "t.db",
+        "CREATE TABLE kv (name TEXT, value TEXT); CREATE TABLE orders (id, status, city)",
+    );
+    fixture
+        .write("kv.csv", "name,Ann\nage,5\n")
+        .write("orders.csv", "1,status,city\n2,open,Rome\n");
+    let said = ["the first line is taken as the header", "--header no if it is data"];
+    fixture.load(&["kv.csv", "t.db", "--match", "position"]).exits(0).prints(&said);
+    for more in [["--match", "position"], ["--new-columns", "ignore"], ["--new-columns", "add"]] {
+        let load = [&["orders.csv", "t.db"], &more[..]].concat();
+        fixture.refuses(&load).says(&["is the first line a header?", "--header no"]);
+    }
+}
+
+/// Names are looked at as the load takes them.
+#[test]
+fn a_header_is_known_by_what_options_make_of_its_names() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "Order ID,Who\nx,Ann\n").write("u.csv", "who,junk\nAnn,x\n");
+    let snake = ["t.csv", "t.db", "--case", "snake"];
+    let renamed = ["u.csv", "t.db", "--rename", "who=name", "--drop", "junk"];
+    for load in [&snake[..], &renamed[..]] {
+        fixture.load(load).exits(0);
+        fixture.load(&[load, &["--if-exists", "append"]].concat()).exits(0);
+    }
+    assert_eq!(fixture.table("t.db", "t"), rows![["x", "Ann"], ["x", "Ann"]]);
 }
 
 /// `\N` is a spelling of NULL as it is written, and an N without its escape.
@@ -619,4 +658,87 @@ fn what_follows_a_gzip_file_is_not_ignored() {
     bytes.extend_from_slice(b"2,b\n");
     fixture.write("in.csv.gz", bytes);
     fixture.refuses(&["in.csv.gz", "t.db"]).says(&["in.csv.gz", "gzip"]);
+}
+
+#[test]
+fn a_first_file_of_comments_alone_is_an_empty_one() {
+    let fixture = Fixture::new();
+    fixture.write("a.csv", "# nothing yet\n").write("b.csv", "id,v\n1,a\n");
+    let load = ["a.csv", "b.csv", "t.db", "--table", "t", "--comment", "#"];
+    fixture.load(&load).exits(0);
+    assert_eq!(fixture.table("t.db", "t"), rows![[1, "a"]]);
+    fixture.refuses(&["a.csv", "u.db", "--comment", "#"]).says(&["--comment '#' leaves out"]);
+    fixture.refuses(&["b.csv", "u.db", "--skip-lines", "50"]).says(&["--skip-lines 50 leaves out"]);
+}
+
+#[test]
+fn a_text_may_have_a_duck_in_its_first_line() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "species,DUCK,n\n1,2,3\n");
+    assert_eq!(fixture.report(&["t.csv", "t.db", "--header", "yes"])["rows_loaded"], 1);
+}
+
+#[test]
+fn columns_may_have_signs_of_options_in_their_names() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "Rate %;Day %;a=b;Größe\n1,5;31.12.2024;NA;1\n2,5;30.12.2024;5;2\n");
+    let more = ["--decimal", "Rate %=,", "--date-format", "Day %=%d.%m.%Y", "--null", "a=b=NA"];
+    let types = ["--type", "a=b=integer", "--type", "GRÖßE=text", "--null", "GRÖßE=1"];
+    fixture.load(&[&["t.csv", "t.db"], &more[..], &types].concat()).exits(0);
+    let wanted = rows![[1.5, "2024-12-31", (), ()], [2.5, "2024-12-30", 5, "2"]];
+    assert_eq!(fixture.table("t.db", "t"), wanted);
+    let config = "columns.\"Rate %\".decimal = ','\ncolumns.\"Day %\".format = '%d.%m.%Y'\n\
+        columns.\"a=b\" = {null = 'NA', rename = 'x=y'}\ncolumns.\"Größe\" = {type = 'text', null = '1'}\n";
+    fixture.write("c.toml", config);
+    fixture.load(&["t.csv", "t.db", "--config", "c.toml", "--if-exists", "replace"]).exits(0);
+    assert_eq!(fixture.table("t.db", "t"), wanted);
+    assert_eq!(fixture.columns("t.db", "t")[2].0, "x=y");
+}
+
+#[test]
+fn a_columns_name_may_have_commas() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "id,\"Last, First\",x\n1,\"Bo, Al\",2\n");
+    let load = ["t.csv", "t.db", "--columns", "Last, First,id", "--not-null", "Last, First"];
+    fixture.load(&[&load[..], &["--primary-key", "Last, First"]].concat()).exits(0);
+    assert_eq!(fixture.table("t.db", "t"), rows![["Bo, Al", 1]]);
+    fixture.write("c.toml", "columns = [\"Last, First\"]\n");
+    fixture.load(&["t.csv", "t.db", "--config", "c.toml", "--if-exists", "replace"]).exits(0);
+    assert_eq!(fixture.table("t.db", "t"), rows![["Bo, Al"]]);
+    let wrong = fixture.misused(&["load", "t.csv", "u.db", "--columns", "Last"]);
+    wrong.says(&["use one of the columns: id, 'Last, First', x"]);
+}
+
+#[test]
+fn one_column_gets_no_two_answers() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "a,b\n1,2\n");
+    for more in [
+        ["--rename", "a=x", "--rename", "a=y"],
+        ["--type", "a=integer", "--type", "a=text"],
+        ["--type", "a=integer", "--type", "A=text"],
+        ["--type", "a=money", "--type", "a=text"],
+        ["--decimal", "a=,", "--decimal", "a=."],
+    ] {
+        fixture.misused(&[&["load", "t.csv", "t.db"], &more[..]].concat());
+    }
+    let twice = ["--rename", "a=x", "--rename", "a=x", "--type", "a=text", "--type", "a=text"];
+    fixture.load(&[&["t.csv", "t.db"], &twice[..]].concat()).exits(0);
+}
+
+/// More digits than a type can count.
+#[test]
+fn numbers_of_any_length_are_looked_at() {
+    let fixture = Fixture::new();
+    let ones = "1".repeat(40_000);
+    fixture.write("t.csv", format!("a\n{ones}\n0.{ones}\n"));
+    fixture.load(&["t.csv", "t.db"]).exits(0);
+    assert_eq!(fixture.number("t.db", "SELECT max(length(a)) FROM t"), 40_002);
+}
+
+#[test]
+fn columns_that_have_one_name_twice_in_another_order_are_refused_with_a_reason() {
+    let fixture = Fixture::new();
+    fixture.write("a.csv", "a,a,b\n1,2,3\n").write("b.csv", "b,a,a\n1,2,3\n");
+    fixture.refuses(&["a.csv", "b.csv", "t.db", "--table", "t"]).says(&["which is which"]);
 }

@@ -13,11 +13,11 @@ use std::{fs, io, thread};
 use arrow_array::{Int64Array, RecordBatch};
 use inrush::job::{self, Guarantee, Job, Options, Published, State, Token};
 use inrush::plan::{IfExists, OnConflict};
-use inrush::{LoadOptions, Unobserved};
+use inrush::{LoadOptions, Parts, Request, Unobserved};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::fixture::{INRUSH, Outcome, size, wait_until};
+use crate::fixture::{INRUSH, Outcome, size, wait_until, wait_until_it_waits};
 use crate::proxy::{self, Fate, Proxy};
 use crate::servers::{Database, Server};
 
@@ -1310,5 +1310,199 @@ pub(crate) fn late_writers<D: Database>(server: &Server<D>) {
     let done = writes.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&done.stderr);
     assert!(said.contains("is aborted: it takes no more rows"), "{said}");
+    nothing_left(server);
+}
+
+/// Of two jobs for one empty table, which are published while another client holds it, one has its rows in there.
+pub(crate) fn two_into_one_empty_table<D: Database>(
+    server: &Server<D>,
+    hold: &[&str],
+    release: &str,
+) {
+    server.query("CREATE TABLE t (id bigint)");
+    for job in ["a", "b"] {
+        let begun = begin(&server.url(), &own_name(), IfExists::Empty).unwrap();
+        let start = if job == "a" { 0 } else { 1000 };
+        let token = write(&begun, start..start + 1000).unwrap();
+        server.write(&format!("{job}.json"), begun.to_string());
+        server.write(&format!("{job}.token"), token.to_string());
+    }
+    hold.iter().for_each(|sql| drop(server.query(sql)));
+    let publishing = ["a", "b"].map(|job| {
+        let (job, token) = (format!("{job}.json"), format!("{job}.token"));
+        let child = Command::new(INRUSH)
+            .args(["job", "publish", &job, &token])
+            .current_dir(server.path(""))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        wait_until_it_waits(&child);
+        child
+    });
+    server.query(release);
+    let ends = publishing.map(|child| child.wait_with_output().unwrap());
+    let ends = ends.map(|output| {
+        Outcome::of("one of two jobs".to_owned(), (output.status, output.stdout, output.stderr))
+    });
+    let (good, bad): (Vec<_>, Vec<_>) = ends.into_iter().partition(|run| run.status.success());
+    assert_eq!((good.len(), bad.len()), (1, 1), "{good:?} {bad:?}");
+    bad.into_iter().for_each(|run| drop(run.exits(1).says(&["now holds rows", "append"])));
+    assert_eq!(ids(server).len(), 1000);
+    nothing_left(server);
+}
+
+/// A table that was to be empty holds the job's own rows once a partition is in; rows of others stop the first one.
+pub(crate) fn partitions_into_an_empty_table<D: Database>(server: &Server<D>) {
+    let make = "{\"create\": \"t\"}";
+    let add = "{\"insert\": \"t\", \"documents\": [{\"id\": -1}]}";
+    let begin = |name: &str| {
+        let load = LoadOptions { table: Some("t".to_owned()), ..LoadOptions::default() };
+        let guarantee = Guarantee::PerPartition;
+        let options = Options { id: Some(name.to_owned()), guarantee, ..Options::default() };
+        job::begin(batch(0..0).schema(), &server.url(), &load, &options, &Unobserved).unwrap()
+    };
+    run(server, "CREATE TABLE t (id bigint)", make);
+    let name = own_name();
+    let begun = begin(&name);
+    write_part(&begun, 0..10, 0).unwrap();
+    job::abort(&begun, &Unobserved).unwrap();
+    let begun = begin(&name);
+    let tokens = [0, 1, 2].map(|part| {
+        let start = 10 * i64::from(part);
+        write_part(&begun, start..start + 10, part).unwrap()
+    });
+    assert_eq!(tokens.each_ref().map(|token| token.already_written), [true, false, false]);
+    assert_eq!(publish(&begun, &tokens).unwrap().rows_loaded, 30);
+    assert_eq!(ids(server), (0..30).collect::<Vec<_>>());
+    // Where rows are no transaction, only a beginning sees whose they are.
+    if has_transactions::<D>() {
+        server.query("DELETE FROM t");
+        let begun = begin(&own_name());
+        run(server, "INSERT INTO t VALUES (-1)", add);
+        let refused = write_part(&begun, 0..10, 0).unwrap_err();
+        assert!(refused.what().contains("now holds rows"), "{refused}");
+        assert_eq!(ids(server), [-1]);
+        job::abort(&begun, &Unobserved).unwrap();
+    }
+    forget_aborted(server);
+    nothing_left(server);
+}
+
+/// What the ledger has no room for is in the tokens: a job with many bad rows is published, and its report is the same each time.
+pub(crate) fn many_bad_rows<D: Database>(server: &Server<D>) {
+    let bad = |from: u32| (from..from + 20).map(|row| format!("{row:x<60000}")).collect();
+    let write = |name: &str, rows: Vec<String>| {
+        let rows: String = rows.iter().map(|row| format!("{row}\n")).collect();
+        server.write(name, format!("id\n1\n{rows}"));
+    };
+    let is_short = |warning: &String| warning.contains("of 40 bad rows are listed");
+    write("a.csv", Vec::new());
+    write("b.csv", bad(0));
+    write("c.csv", bad(20));
+    for guarantee in ["atomic", "per_partition"] {
+        drop_table(server, "t");
+        let more = ["--max-rejects", "all", "--guarantee", guarantee, "--quote", "none"];
+        begun(server, "a.csv", &more);
+        let tokens = [("b.csv", "0"), ("c.csv", "1")].map(|(file, partition)| {
+            server.inrush(&["job", "write", "job.json", file, "--partition", partition]).exits(3)
+        });
+        for _ in 0..2 {
+            let run = published(server, &tokens).exits(3);
+            let report: Published = serde_json::from_str(&run.stdout).unwrap();
+            assert_eq!((report.rows_rejected, report.rejected.len()), (40, 40), "{guarantee}");
+            assert!(!report.warnings.iter().any(is_short), "{:?}", report.warnings);
+        }
+        let run = server.inrush(&["job", "publish", "job.json"]).exits(3);
+        let report: Published = serde_json::from_str(&run.stdout).unwrap();
+        assert!((1..40).contains(&report.rejected.len()) && report.rows_rejected == 40);
+        assert!(report.warnings.iter().any(is_short), "{:?}", report.warnings);
+    }
+    nothing_left(server);
+}
+
+/// Of rows with one key the last partition's stays, in whatever order its token is given.
+pub(crate) fn the_last_partition_decides<D: Database>(server: &Server<D>) {
+    server.write("a.csv", "id,name\n1,first\n").write("b.csv", "id,name\n1,last\n");
+    server.query("CREATE TABLE t (id bigint PRIMARY KEY, name varchar(20))");
+    begun(server, "a.csv", &["--on-conflict", "update"]);
+    let write = |file: &str, partition: &str| {
+        server.inrush(&["job", "write", "job.json", file, "--partition", partition]).exits(0)
+    };
+    let (first, last) = (write("a.csv", "0"), write("b.csv", "1"));
+    published(server, &[last, first]).exits(0);
+    assert_eq!(server.rows("t", &["name"]), [[Some("last".to_owned())]]);
+    nothing_left(server);
+}
+
+/// A job whose publishing was cut off has published nothing, and what is said of other tokens is no more than that.
+pub(crate) fn other_tokens_than_were_published_with<D: Database>(server: &Server<D>) {
+    let begun = begin(&server.url(), &own_name(), IfExists::Append).unwrap();
+    let tokens = [write(&begun, 0..10).unwrap(), write(&begun, 10..20).unwrap()];
+    let ledger = job::LEDGER;
+    let kept = serde_json::to_string(&tokens[..1]).unwrap();
+    run(
+        server,
+        &format!(
+            "UPDATE {ledger} SET state = 'publishing', tokens = '{kept}' WHERE state = 'open'"
+        ),
+        &format!(
+            "{{\"update\": \"{ledger}\", \"updates\": [{{\"q\": {{\"state\": \"open\"}}, \"u\": {{\"$set\": \
+             {{\"state\": \"publishing\", \"tokens\": {}}}}}}}]}}",
+            serde_json::Value::from(kept.as_str())
+        ),
+    );
+    let refused = publish(&begun, &tokens).unwrap_err();
+    assert!(refused.what().contains("is being published, without the token"), "{refused}");
+    assert!(!refused.to_string().contains("are not in"), "{refused}");
+    assert_eq!(publish(&begun, &tokens[..1]).unwrap().rows_loaded, 10);
+    assert_eq!(ids(server), (0..10).collect::<Vec<_>>());
+    nothing_left(server);
+}
+
+/// The types that a job was begun with hold for each attempt: for files, and for their parts.
+#[track_caller]
+pub(crate) fn types_of_begin<D: Database>(
+    server: &Server<D>,
+    table: &str,
+    types: &[&str],
+    (good, bad): (&str, &str),
+) {
+    let names: Vec<&str> = types.iter().filter_map(|ty| Some(ty.split_once('=')?.0)).collect();
+    let header = names.join(",");
+    server.query(&format!("CREATE TABLE t ({table})"));
+    server.write("good.csv", format!("{header}\n{good}\n"));
+    server.write("bad.csv", format!("{header}\n{bad}\n"));
+    let said: Vec<&str> = types.iter().flat_map(|ty| ["--type", ty]).collect();
+    server.refuses(&[&["bad.csv", "--table", "t"][..], &said].concat());
+    begun(server, "good.csv", &said);
+    let write = |file| server.inrush(&["job", "write", "job.json", file]);
+    write("bad.csv").exits(1);
+    published(server, &[write("good.csv").exits(0)]).exits(0);
+    let by_file = server.rows("t", &names);
+    server.query("DELETE FROM t");
+
+    let parts = |file: &str| {
+        let types = types.iter().filter_map(|ty| ty.split_once('='));
+        let types = types.map(|(name, ty)| (name.to_owned(), ty.parse().unwrap())).collect();
+        let load = LoadOptions {
+            table: Some("t".to_owned()),
+            if_exists: IfExists::Append,
+            types,
+            ..LoadOptions::default()
+        };
+        let sources = vec![server.path(file).to_str().unwrap().to_owned()];
+        let request =
+            Request { sources, target: server.url(), options: load, ..Request::default() };
+        let options = Options { id: Some(own_name()), ..Options::default() };
+        job::begin_split(&request, Parts::Count(1), &options, &Unobserved).unwrap()
+    };
+    let (job, split) = parts("bad.csv");
+    assert!(job::write_split(&job, &split[0], None, &Unobserved).is_err());
+    job::abort(&job, &Unobserved).unwrap();
+    let (job, split) = parts("good.csv");
+    let token = job::write_split(&job, &split[0], None, &Unobserved).unwrap();
+    publish(&job, &[token]).unwrap();
+    assert_eq!(server.rows("t", &names), by_file);
     nothing_left(server);
 }

@@ -1,5 +1,7 @@
 //! JSON as input: a row a line, one array of rows, rows over many lines.
 
+use std::fs;
+
 use serde_json::json;
 
 use crate::fixture::{Fixture, rows};
@@ -287,8 +289,72 @@ fn values_of_several_kinds_become_text_and_are_named_however_few() {
     fixture.write("kinds.jsonl", "{\"v\":true}\n{\"v\":1}\n{\"v\":[1]}\n");
     let found = warnings("kinds.jsonl");
     assert!(found.contains("column v is text: 1 of 3 values seen"), "{found}");
+    fixture.write("tiny.jsonl", "{\"v\":1e-400}\n");
+    let found = warnings("tiny.jsonl");
+    assert!(found.contains("column v is text: 0 of 1 values seen are of type float"), "{found}");
     fixture.write("texts.jsonl", "{\"v\":\"x\"}\n{\"v\":\"1\"}\n{\"v\":null}\n");
     assert_eq!(warnings("texts.jsonl"), "[]");
+}
+
+/// As `jsonl:` writes them with `rows=array`.
+#[test]
+fn arrays_a_line_are_rows_whatever_they_hold() {
+    let fixture = Fixture::new();
+    fixture
+        .write("objects.jsonl", "{\"id\":1,\"doc\":{\"a\":1}}\n{\"id\":2,\"doc\":{\"b\":[2]}}\n");
+    fixture.load(&["objects.jsonl", "jsonl:t.jsonl", "--set", "rows=array"]).exits(0);
+    fixture.write("only.jsonl", "[{\"a\":1}]\n[{\"b\":[2]}]\n");
+    fixture.write("unnamed", fixture.read("t.jsonl"));
+    for format in [&[][..], &["--format", "jsonl"]] {
+        let load = |source| {
+            let args = [&[source, "t.db", "--table", "t", "--if-exists", "replace"], format];
+            fixture.load(&args.concat()).exits(0);
+            fixture.table("t.db", "t")
+        };
+        for source in ["t.jsonl", "unnamed"] {
+            assert_eq!(load(source), rows![[1, "{\"a\":1}"], [2, "{\"b\":[2]}"]]);
+        }
+        assert_eq!(load("only.jsonl"), rows![["{\"a\":1}"], ["{\"b\":[2]}"]]);
+    }
+    // In the only line they are the rows.
+    fixture.write("t.jsonl", "[{\"a\":1},{\"a\":2}]\n");
+    fixture.load(&["t.jsonl", "one.db"]).exits(0);
+    assert_eq!(fixture.table("one.db", "t"), rows![[1], [2]]);
+}
+
+/// The first record says what rows are, and one of the other kind makes no column.
+#[test]
+fn a_record_of_another_kind_is_a_bad_row_and_nothing_else() {
+    let fixture = Fixture::new();
+    for (text, why, wanted) in [
+        ("{\"a\":1}\n[7,8]\n{\"a\":2}\n", "'[7,8]' is not an object", rows![[1], [2]]),
+        ("[1,2]\n{\"a\":1}\n[3,4]\n", "is not an array", rows![[1, 2], [3, 4]]),
+    ] {
+        fixture.write("t.jsonl", text);
+        fixture.refuses(&["t.jsonl", "u.db"]).says(&["t.jsonl: line 2", why]);
+        let load = ["t.jsonl", "t.db", "--max-rejects", "1", "--if-exists", "replace"];
+        fixture.load(&load).exits(3);
+        assert_eq!(fixture.table("t.db", "t"), wanted);
+        fs::remove_file(fixture.path("t.rejects.jsonl")).unwrap();
+    }
+}
+
+#[test]
+fn objects_in_arrays_are_taken_apart_where_that_is_wanted() {
+    let fixture = Fixture::new();
+    let columns = "SELECT group_concat(name) FROM pragma_table_info('t')";
+    for text in [
+        "[[1,{\"a\":2,\"b\":5}],[3,{\"a\":4}],[5,null],[6]]",
+        "[1,{\"a\":2,\"b\":5}]\n[3,{\"a\":4}]\n[5,null]\n[6]\n",
+    ] {
+        fixture.write("t.json", text);
+        let load = ["t.json", "t.db", "--flatten", "--max-rejects", "1", "--if-exists", "replace"];
+        fixture.load(&load).exits(3);
+        assert_eq!(fixture.read("t.rejects.jsonl"), b"[6]\n");
+        assert_eq!(fixture.query("t.db", columns), rows![["column_1,column_2.a,column_2.b"]]);
+        assert_eq!(fixture.table("t.db", "t"), rows![[1, 2, 5], [3, 4, ()], [5, (), ()]]);
+        fs::remove_file(fixture.path("t.rejects.jsonl")).unwrap();
+    }
 }
 
 /// Answers of services, and GeoJSON: the rows are within.

@@ -136,6 +136,8 @@ fn places(sidecar: &[u8]) -> Vec<Json> {
             line.remove("file");
             line.remove("message");
             assert!(line.remove("table").is_some());
+            assert_eq!(line.remove("dialect").unwrap()["delimiter"], ",");
+            assert_eq!(line.remove("line_hash").is_some(), line["code"] == "quote");
             Json::Object(line.clone())
         })
         .collect()
@@ -566,4 +568,117 @@ fn a_sidecar_says_when_a_table_has_a_name_of_parts() {
     assert_eq!(noted(&[]), (json!("a.b"), Json::Null));
     assert_eq!(noted(&["--table", "s.t"]), (json!("s.t"), json!(true)));
     assert_eq!(noted(&["--table", "t"]), (json!("t"), Json::Null));
+}
+
+/// Some bad rows alone may look as if they were written otherwise than the file that they are from.
+#[test]
+fn bad_rows_are_read_again_as_the_load_read_them() {
+    let quotes = "id,name\n1,'Ann'\n2,'Bob'\nx,'Cy'\n4,'Di'\n";
+    let escapes = "id,name\n1,\"say \\\"hi\\\"\"\n2,\"x\"\nx,\"a \\\\ b\"\n";
+    let plain = "id\tname\n1\t\"Bob\" Smith\n2\t\"Al\" Jones\n3\t\"Cy\" Young\nx\t\"Di\"\n";
+    let headless = "1,2\n2,3\nx,y\nu,v\n";
+    let bytes = "id,v\n1,\"a\"\"b\"\nx,'c'\nx,'d'\n";
+    for (name, text, wanted) in [
+        ("t.csv", quotes, rows![[1, "Cy"]]),
+        ("t.csv", escapes, rows![[1, "a \\ b"]]),
+        ("t.tsv", plain, rows![[1, "\"Di\""]]),
+        ("t.csv", bytes, rows![[1, "'c'"], [1, "'d'"]]),
+    ] {
+        let fixture = Fixture::new();
+        fixture.write(name, text);
+        let more = ["--type", "id=integer", "--max-rejects", "5"];
+        fixture.load(&[&[name, "t.db"], &more[..]].concat()).exits(3);
+        let rejects = name.replace("t.", "t.rejects.");
+        let fixed = String::from_utf8(fixture.read(&rejects)).unwrap();
+        fixture.write(&rejects, fixed.replace("\nx", "\n1"));
+        fixture.sql("t.db", "DELETE FROM t");
+        let said = ["are read as that load read them", "--quote"];
+        let again = [&[rejects.as_str(), "t.db"], &more[..2]].concat();
+        let run = fixture.load(&again).exits(0);
+        // What is usual is said by the plan alone.
+        let plan = fixture.inrush(&[&["plan"], &again[..], &["--if-exists", "append"]].concat());
+        if text == bytes {
+            plan.exits(0).prints(&said)
+        } else {
+            run.prints(&said)
+        };
+        assert_eq!(fixture.table("t.db", "t"), wanted, "{text}");
+        // What is said stands above it, and a sidecar of an earlier version says nothing of it.
+        fixture.load(&[&again[..], &["--if-exists", "truncate", "--quote", "none"]].concat());
+        let sidecar = format!("{rejects}.jsonl");
+        let note = json_lines(&fixture.read(&sidecar)).remove(0);
+        let old = ["record", "code", "message", "table"].map(|key| (key, note[key].clone()));
+        fixture.write(&sidecar, json!(std::collections::BTreeMap::from(old)).to_string());
+        fixture.load(&[&again[..], &["--if-exists", "truncate"]].concat()).exits(0);
+    }
+    let fixture = Fixture::new();
+    fixture.write("h.csv", headless);
+    let load = ["h.csv", "t.db", "--type", "column_1=integer", "--type", "column_2=integer"];
+    fixture.load(&[&load[..], &["--max-rejects", "5"]].concat()).exits(3);
+    let again = ["h.rejects.csv", "t.db", "--if-exists", "append", "--max-rejects", "5"];
+    let report = fixture.load(&[&again[..], &["--json"]].concat()).exits(3).json();
+    assert_eq!(report["rows_rejected"], 2);
+}
+
+/// An escape that was guessed stays a guess: a record with another one is bad again.
+#[test]
+fn a_guessed_escape_stays_a_guess_in_bad_rows() {
+    let fixture = Fixture::new();
+    fixture.write("a.csv", "id,text\n1,\"say \\\"hi\\\"\"\n");
+    fixture.write("b.csv", "id,text\n2,C:\\new\n3,x\n");
+    let load = ["a.csv", "b.csv", "t.db", "--table", "t", "--max-rejects", "2"];
+    fixture.load(&load).exits(3);
+    let again = ["b.rejects.csv", "t.db", "--if-exists", "append"];
+    fixture.refuses(&again).says(&["line 2", "a backslash that escapes nothing"]);
+}
+
+/// Two records whose quotes are never closed are one good row where they follow each other.
+#[test]
+fn two_bad_rows_do_not_become_a_good_one() {
+    let fixture = Fixture::new();
+    let text =
+        "id,inch,x\n1,\",a\n2,say \"hi\" there,b\n3,\",c\n4,\"two\nlines\",d\nx,\"two\nlines\",e\n";
+    fixture.write("t.csv", text);
+    let load = ["t.csv", "t.db", "--type", "id=integer", "--max-rejects", "all"];
+    fixture.load(&load).exits(3);
+    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 2);
+    let again = ["t.rejects.csv", "t.db", "--if-exists", "append", "--max-rejects", "all"];
+    let said =
+        ["t.rejects.csv: line 2: a quote is open at the end of the line", "take the row out"];
+    fixture.refuses(&again).says(&said);
+    let rejects = String::from_utf8(fixture.read("t.rejects.csv")).unwrap();
+    fixture.write("t.rejects.csv", rejects.replace("1,\",a\n", "").replace("3,\"", "3,"));
+    fixture.load(&again).exits(3);
+    let found = fixture.query("t.db", "SELECT id FROM t ORDER BY id");
+    assert_eq!(found, rows![[2], [3], [4]]);
+}
+
+/// Whatever name they are moved to, they are bad rows with their sidecar.
+#[test]
+fn bad_rows_that_were_moved_aside_keep_their_sidecar() {
+    let fixture = Fixture::new();
+    std::fs::create_dir(fixture.path("in")).unwrap();
+    fixture.write("in/t.csv", "id,v\n1,a\nx,b\n");
+    let load = ["in/t.csv", "t.db", "--type", "id=integer", "--max-rejects", "1"];
+    let replace = [&load[..], &["--if-exists", "replace"]].concat();
+    fixture.load(&load).exits(3);
+    fixture.write("in/t.rejects.csv", "id,v\n2,b\n");
+    let said = ["is now in/t.rejects.csv.1", "is now in/t.rejects.csv.1.jsonl"];
+    fixture.load(&replace).exits(3).prints(&said);
+    let folder = ["in/*", "all.db", "--table", "t", "--type", "id=integer", "--max-rejects", "1"];
+    fixture.load(&folder).exits(3).prints(&["left out, for they are bad rows"]);
+    assert_eq!(fixture.number("all.db", "SELECT count(*) FROM t"), 1);
+    fixture.load(&["in/t.rejects.csv.1", "t.db", "--if-exists", "append"]).exits(0);
+    assert_eq!(fixture.table("t.db", "t"), rows![[1, "a"], [2, "b"]]);
+}
+
+#[test]
+fn bad_rows_of_unlike_width_share_no_file() {
+    let fixture = Fixture::new();
+    fixture.write("a.csv", "id,v\n1,a\nx,b\n").write("b.csv", "id,v,more\n3,c,1\ny,d,2\n");
+    let load = ["a.csv", "b.csv", "t.db", "--table", "t", "--type", "id=integer"];
+    let more = ["--new-columns", "ignore", "--max-rejects", "5"];
+    let shared = [&load[..], &more, &["--rejects", "bad.csv"]].concat();
+    fixture.misused(&[&["load"], &shared[..]].concat()).says(&["bad.csv", "not equally many"]);
+    fixture.load(&[&load[..], &more].concat()).exits(3);
 }

@@ -805,4 +805,9 @@ fn one_form_of_all_values_is_proposed_and_nothing_is_read_unasked() {
             vec![text("1999-02-01"), Value::from(7.0)],
         ]
     );
+    // Blanks that are cut off are no way to write a value.
+    files.write("b.csv", "id,day\n1, 31.12.2024\n2, 30.12.2024\n");
+    let report = files.report(&["b.csv", "t.db", "--trim"]);
+    let options = &report["plan"]["proposals"][0]["options"];
+    assert_eq!(*options, serde_json::json!(["--date-format", "day=%d.%m.%Y"]));
 }

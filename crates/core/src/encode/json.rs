@@ -1,6 +1,7 @@
 //! Objects of JSON: members are found by their names, whatever their order.
 
 use std::collections::HashMap;
+use std::io::Write as _;
 
 use inrush_scan::json::{
     JsonFault, JsonKind, JsonLayout, JsonMember, JsonPart, JsonRecord, JsonScanner, json_lines,
@@ -20,7 +21,9 @@ use crate::wording::counted_in;
 pub struct Json {
     /// For each input.
     pub layouts: Vec<JsonLayout>,
-    /// The source's fields, by name; none where records are arrays, whose elements are the fields.
+    /// Whether records are arrays, whose elements are the fields; else they are objects.
+    pub arrays: bool,
+    /// The source's fields, by name; none where they go by their places in arrays.
     pub places: HashMap<Box<[u8]>, usize>,
     /// Whether members of objects inside are fields of their own, named `a.b`.
     pub flatten: bool,
@@ -33,9 +36,42 @@ impl Json {
         Self { places: places.map(|(at, name)| (name.as_bytes().into(), at)).collect(), ..self }
     }
 
+    /// Whether fields go by their names: an array's elements have some only where what is inside of them has.
+    pub fn has_names(&self) -> bool {
+        !self.arrays || self.flatten
+    }
+
+    /// Whether a record is one of a row, if nothing is wrong with it.
+    pub fn is_row(&self, kind: JsonKind) -> bool {
+        kind == if self.arrays { JsonKind::Array } else { JsonKind::Object }
+    }
+
+    /// How many elements an array has whose objects inside are taken apart.
+    fn elements(&self) -> usize {
+        let place = |name: &[u8]| {
+            let name = std::str::from_utf8(name).ok()?.strip_prefix(ELEMENT)?;
+            name.split('.').next()?.parse().ok()
+        };
+        self.places.keys().filter_map(|name| place(name)).max().unwrap_or(0)
+    }
+
     /// Whether each record of an input has a line of its own.
     pub fn is_in_lines(&self, file: u32) -> bool {
         self.layouts.get(file as usize) == Some(&JsonLayout::Lines)
+    }
+}
+
+/// What the names of an array's elements begin with, before their places from 1 on.
+const ELEMENT: &str = "column_";
+
+/// Appends the name of a record's member, or of an array's element at this place.
+pub fn push_name(at: usize, member: &JsonMember, bytes: &[u8], out: &mut Vec<u8>) {
+    let key = &member.key;
+    match (key.start, key.end) {
+        // Writing to memory doesn't fail.
+        (0, 0) => drop(write!(out, "{ELEMENT}{}", at + 1)),
+        _ if key.escaped => json_unescape(key.raw(bytes), out),
+        _ => out.extend_from_slice(key.raw(bytes)),
     }
 }
 
@@ -54,6 +90,7 @@ impl Syntax for Json {
             scanner: JsonScanner::new(layout, part, bytes),
             bytes,
             width: shape.widths[chunk.origin.file as usize],
+            elements: if self.arrays && self.flatten { self.elements() } else { 0 },
             members: Vec::new(),
             places: Vec::new(),
             name: Vec::new(),
@@ -80,6 +117,8 @@ pub(super) struct JsonRecords<'a> {
     scanner: JsonScanner<'a>,
     bytes: &'a [u8],
     width: usize,
+    /// Of arrays whose objects inside are taken apart.
+    elements: usize,
     members: Vec<JsonMember>,
     /// For each member of the last record, the field that it is.
     places: Vec<usize>,
@@ -107,11 +146,16 @@ impl Records for JsonRecords<'_> {
         let record = self.scanner.next(&mut self.members)?;
         let what = match (record.fault, record.kind) {
             (None, _) if record.is_blank() => What::Blank,
-            (None, JsonKind::Object) => match self.object(&record, fields) {
-                Ok(()) => What::Row,
-                Err(bad) => What::Bad(bad),
-            },
-            (None, JsonKind::Array) if self.json.places.is_empty() => self.array(fields),
+            (None, kind) if self.json.is_row(kind) => {
+                let read = match self.json.arrays {
+                    true => self.array(fields),
+                    false => self.object(&record, fields),
+                };
+                match read {
+                    Ok(()) => What::Row,
+                    Err(bad) => What::Bad(bad),
+                }
+            }
             _ => What::Bad(self.broken(&record)),
         };
         // What separates it from the next one is not part of it.
@@ -122,25 +166,20 @@ impl Records for JsonRecords<'_> {
 impl JsonRecords<'_> {
     /// An object's members, each at its place.
     fn object(&mut self, record: &JsonRecord, fields: &mut Vec<Field>) -> Result<(), BadRecord> {
+        if self.json.flatten {
+            return self.taken_apart(fields);
+        }
         fields.clear();
         fields.resize(self.width, ABSENT);
         // Names that are those of the record before need not be looked up.
         self.places.truncate(record.same_keys as usize);
-        if self.json.flatten {
-            self.places.clear();
-            self.name.clear();
-            let members = std::mem::take(&mut self.members);
-            let flat = self.flat(&members, 0, 0, fields);
-            self.members = members;
-            return flat;
-        }
         for index in 0..self.members.len() {
             let member = self.members[index];
             let place = match self.places.get(index) {
                 Some(place) => *place,
                 None => {
                     self.name.clear();
-                    self.push_name(&member, self.bytes);
+                    push_name(index, &member, self.bytes, &mut self.name);
                     let place = self.place()?;
                     self.places.push(place);
                     place
@@ -149,6 +188,17 @@ impl JsonRecords<'_> {
             self.put(place, field(&member), fields)?;
         }
         Ok(())
+    }
+
+    /// The members of a record, and of the objects inside of it, each at its place.
+    fn taken_apart(&mut self, fields: &mut Vec<Field>) -> Result<(), BadRecord> {
+        fields.clear();
+        fields.resize(self.width, ABSENT);
+        self.name.clear();
+        let members = std::mem::take(&mut self.members);
+        let flat = self.flat(&members, 0, 0, fields);
+        self.members = members;
+        flat
     }
 
     /// The members of an object inside of others, whose names so far are in `self.name` up to `before`; it starts at `base`.
@@ -160,12 +210,12 @@ impl JsonRecords<'_> {
         fields: &mut [Field],
     ) -> Result<(), BadRecord> {
         let bytes = &self.bytes[base as usize..];
-        for member in members {
+        for (at, member) in members.iter().enumerate() {
             self.name.truncate(before);
             if before > 0 {
                 self.name.push(b'.');
             }
-            self.push_name(member, bytes);
+            push_name(at, member, bytes, &mut self.name);
             let inner = inner(member, bytes);
             if member.value.kind == JsonKind::Null && self.is_object() {
                 // An object that isn't there: each of its members is NULL.
@@ -179,14 +229,6 @@ impl JsonRecords<'_> {
             }
         }
         Ok(())
-    }
-
-    fn push_name(&mut self, member: &JsonMember, bytes: &[u8]) {
-        let raw = member.key.raw(bytes);
-        match member.key.escaped {
-            true => json_unescape(raw, &mut self.name),
-            false => self.name.extend_from_slice(raw),
-        }
     }
 
     /// Whether the name is no field, but that of objects whose members are fields.
@@ -217,14 +259,20 @@ impl JsonRecords<'_> {
         Ok(())
     }
 
-    fn array(&self, fields: &mut Vec<Field>) -> What {
+    /// An array's elements, which are the fields.
+    fn array(&mut self, fields: &mut Vec<Field>) -> Result<(), BadRecord> {
+        let wanted = if self.json.flatten { self.elements } else { self.width };
+        if self.members.len() != wanted {
+            let found = counted_in(&self.members, "value");
+            let message = format!("{found} where {wanted} are expected");
+            return Err(bad(Code::FieldCount, message));
+        }
+        if self.json.flatten {
+            return self.taken_apart(fields);
+        }
         fields.clear();
         fields.extend(self.members.iter().map(field));
-        if fields.len() == self.width {
-            return What::Row;
-        }
-        let message = format!("{} where {} are expected", counted_in(fields, "value"), self.width);
-        What::Bad(bad(Code::FieldCount, message))
+        Ok(())
     }
 
     #[cold]
@@ -232,7 +280,7 @@ impl JsonRecords<'_> {
         match record.fault {
             Some(fault) => bad(Code::Json, fault_words(&fault, record, self.bytes)),
             None => {
-                let wanted = if self.json.places.is_empty() { "an array" } else { "an object" };
+                let wanted = if self.json.arrays { "an array" } else { "an object" };
                 let raw = &self.bytes[record.start as usize..record.end as usize];
                 bad(Code::Json, format!("{} is not {wanted}", shorten(raw)))
             }

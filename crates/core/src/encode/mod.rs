@@ -22,7 +22,7 @@ use crate::flow::{Chunk, Code, RowFault, Wire};
 use crate::reading::Reading;
 
 pub use columns::{Texts, column_data, csv_field, is_viewed};
-pub use json::{Json, fault_words, inner, is_inside};
+pub use json::{Json, fault_words, inner, is_inside, push_name};
 pub use row::{Day, Moment, Row, Typed, has_whole_digits, write_time};
 
 /// Turns chunks into wires. Pure: no I/O, no clock. Called once a chunk.

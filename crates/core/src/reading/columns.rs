@@ -5,11 +5,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::request::said;
 use crate::error::{Error, Result};
 use crate::facts::FieldFacts;
 use crate::moments::MomentFacts;
 use crate::request::{Case, MissingColumns, NewColumns};
 use crate::schema::Type;
+use crate::wording::listed;
 
 /// What the user says of columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,6 +119,40 @@ impl ColumnRequest {
         ]
     }
 
+    /// What is said here, and else what is said there: option by option.
+    pub(super) fn or(&self, other: &Self) -> Self {
+        Self {
+            chosen: said(&self.chosen, &other.chosen),
+            dropped: said(&self.dropped, &other.dropped),
+            renamed: said(&self.renamed, &other.renamed),
+            added: said(&self.added, &other.added),
+            required: said(&self.required, &other.required),
+            case: said(&self.case, &other.case),
+            new: said(&self.new, &other.new),
+            missing: said(&self.missing, &other.missing),
+        }
+    }
+
+    /// Takes names of columns that have commas of their own, and have been taken for lists, for what they are.
+    pub fn rejoin(&mut self, fields: &[FieldFacts]) {
+        let loaded = |name: &str| fields.iter().any(|field| self.name(field.source_name()) == name);
+        let is_known =
+            |name: &str| fields.iter().any(|field| field.is_called(name)) || loaded(name);
+        let lists = [&self.chosen, &self.dropped, &self.required];
+        let [chosen, dropped, required] = lists.map(|list| rejoined(list, is_known));
+        (self.chosen, self.dropped, self.required) = (chosen, dropped, required);
+    }
+
+    /// Whether a column of the source is known by this name: to the user, or to a table that has columns of these.
+    pub fn knows(&self, source: &str, table: &[String]) -> bool {
+        let is_it = |name: &String| self.case.is_same(name, source);
+        let mut lists = self.chosen.iter().chain(&self.dropped);
+        let loaded = self.name(source);
+        lists.any(is_it)
+            || self.renamed.iter().any(|said| self.new_name(said, source).is_some())
+            || table.iter().any(|column| self.case.is_same(column, &loaded))
+    }
+
     /// Whether all columns are loaded as they are.
     pub fn keeps_all(&self) -> bool {
         let Self { chosen, dropped, renamed, added, required, case, .. } = self;
@@ -131,13 +167,19 @@ impl ColumnRequest {
 
     /// The name under which a column of the source is loaded.
     pub fn name(&self, source: &str) -> String {
-        let renamed = self.renames().find(|(old, _)| self.case.is_same(old, source));
-        let name = renamed.map_or(source, |(_, new)| new);
+        let name = self.renamed.iter().find_map(|said| self.new_name(said, source));
+        self.cased(name.unwrap_or(source))
+    }
+
+    fn cased(&self, name: &str) -> String {
         if self.case == Case::Snake { snake(name) } else { name.to_owned() }
     }
 
-    fn renames(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.renamed.iter().filter_map(|said| said.split_once('='))
+    /// What a rename makes of a column of the source. A name may have an `=` of its own, so the longest that there is counts.
+    fn new_name<'s>(&self, said: &'s str, source: &str) -> Option<&'s str> {
+        let is_it = |(old, _): &(&str, &str)| self.case.is_same(old, source);
+        let (_, new) = pairs(said).filter(is_it).last()?;
+        Some(new)
     }
 
     /// Gives the source's fields the names under which they are loaded, puts what is added behind them, and says which of all these are
@@ -168,15 +210,25 @@ impl ColumnRequest {
             let dropped = find("--drop", name)?;
             taken.retain(|field| *field != dropped);
         }
+        let mut renamed: Vec<(usize, &str)> = Vec::new();
         for said in &self.renamed {
-            match said.split_once('=') {
-                Some((old, new)) if !old.is_empty() && !new.is_empty() => {
-                    find("--rename", old)?;
-                }
-                _ => {
-                    return Err(Error::usage(format!("--rename {said}: takes OLD=NEW")));
-                }
+            let Some((old, _)) = pairs(said).next() else {
+                return Err(Error::usage(format!("--rename {said}: takes OLD=NEW")));
+            };
+            let longest =
+                pairs(said).filter_map(|(old, new)| Some((find("", old).ok()?, new))).last();
+            let Some((field, new)) = longest else {
+                return find("--rename", old).map(|_| None);
+            };
+            if let Some((_, other)) =
+                renamed.iter().find(|(known, other)| *known == field && *other != new)
+            {
+                let name = &fields[field].name;
+                return Err(Error::usage(format!(
+                    "--rename calls column {name} both {other} and {new}"
+                )));
             }
+            renamed.push((field, new));
         }
         for name in &self.required {
             let is_added = |said: &String| said.split('=').next() == Some(name);
@@ -184,8 +236,9 @@ impl ColumnRequest {
                 find("--not-null", name)?;
             }
         }
-        for field in fields.iter_mut() {
-            let name = self.name(&field.name);
+        for (at, field) in fields.iter_mut().enumerate() {
+            let new = renamed.iter().find(|(known, _)| *known == at).map(|(_, new)| *new);
+            let name = self.cased(new.unwrap_or(&field.name));
             if name != field.name {
                 field.written = Some(std::mem::replace(&mut field.name, name));
             }
@@ -233,11 +286,32 @@ impl ColumnRequest {
         let alike = || fields.iter().position(|field| self.case.is_same(&field.name, name));
         let renamed = || fields.iter().position(|field| self.name(&field.name) == name);
         exact.or_else(alike).or_else(renamed).ok_or_else(|| {
-            let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+            let names = fields.iter().map(|field| field.name.as_str());
             Error::usage(format!("{option} {name}: there is no column {name}"))
-                .advise(format!("use one of the columns: {}", names.join(", ")))
+                .advise(format!("use one of the columns: {}", listed(names)))
         })
     }
+}
+
+/// The names of a list between commas, of which several may be one name with commas of its own: the longest that there is.
+pub fn rejoined(list: &[String], is_known: impl Fn(&str) -> bool) -> Vec<String> {
+    let (mut names, mut rest) = (Vec::new(), list);
+    while let [first, ..] = rest {
+        let whole = |end: &usize| is_known(&rest[..*end].join(","));
+        let end = match is_known(first) {
+            true => 1,
+            false => (2..=rest.len()).rev().find(whole).unwrap_or(1),
+        };
+        names.push(rest[..end].join(","));
+        rest = &rest[end..];
+    }
+    names
+}
+
+/// What may be the old name, and the new one; the shorter old ones first.
+fn pairs(said: &str) -> impl Iterator<Item = (&str, &str)> {
+    let pairs = said.match_indices('=').map(|(at, _)| (&said[..at], &said[at + 1..]));
+    pairs.filter(|(old, new)| !old.is_empty() && !new.is_empty())
 }
 
 impl Case {
@@ -252,7 +326,7 @@ impl Case {
 }
 
 /// Whether two names differ in case alone, of whatever letters.
-fn is_alike(one: &str, other: &str) -> bool {
+pub fn is_alike(one: &str, other: &str) -> bool {
     fn lower(text: &str) -> impl Iterator<Item = char> {
         text.chars().flat_map(char::to_lowercase)
     }
@@ -333,6 +407,35 @@ mod tests {
     }
 
     #[test]
+    fn an_option_that_is_said_again_takes_the_place_of_that_option_alone() {
+        let begun = ColumnRequest {
+            renamed: list(&["a=b", "b=a"]),
+            required: list(&["c"]),
+            case: Case::Snake,
+            ..ColumnRequest::default()
+        };
+        let said =
+            ColumnRequest { dropped: list(&["z"]), required: list(&["d"]), ..Default::default() };
+        let both = ColumnRequest { dropped: list(&["z"]), required: list(&["d"]), ..begun.clone() };
+        assert_eq!(said.or(&begun), both);
+    }
+
+    #[test]
+    fn a_column_is_known_by_what_options_make_of_its_name() {
+        let request = ColumnRequest {
+            renamed: list(&["who=name"]),
+            dropped: list(&["junk"]),
+            case: Case::Snake,
+            ..ColumnRequest::default()
+        };
+        let table = list(&["order_id", "name"]);
+        for name in ["Order ID", "who", "WHO", "junk", "name"] {
+            assert!(request.knows(name, &table), "{name}");
+        }
+        assert!(!request.knows("id", &table));
+    }
+
+    #[test]
     fn names_in_snake_case_are_words() {
         for (name, is) in [
             ("Order ID", "order_id"),
@@ -363,6 +466,12 @@ mod tests {
         );
         let request = ColumnRequest { dropped: list(&["b"]), ..ColumnRequest::default() };
         assert_eq!(names(&request, &["a", "b", "c"]).unwrap(), ["a", "c"]);
+        let request =
+            ColumnRequest { renamed: list(&["a=b=c", "a=c", "a=c"]), ..ColumnRequest::default() };
+        let error = names(&request, &["a=b", "a"]).unwrap_err();
+        assert!(error.to_string().contains("called c"), "{error}");
+        let request = ColumnRequest { renamed: list(&["a=b=c"]), ..ColumnRequest::default() };
+        assert_eq!(names(&request, &["a=b", "a"]).unwrap(), ["c", "a"]);
         // By its new name as well.
         let request = ColumnRequest {
             renamed: list(&["b=x"]),
@@ -370,6 +479,18 @@ mod tests {
             ..ColumnRequest::default()
         };
         assert_eq!(names(&request, &["a", "b"]).unwrap(), ["a"]);
+    }
+
+    #[test]
+    fn a_name_with_commas_is_no_list() {
+        let rejoined = |text: &str, known: &[&str]| {
+            let list: Vec<String> = text.split(',').map(str::to_owned).collect();
+            rejoined(&list, |name| known.contains(&name))
+        };
+        assert_eq!(rejoined("id,Last, First", &["id", "Last, First"]), ["id", "Last, First"]);
+        assert_eq!(rejoined("a,b,c", &["a,b,c", "a,b"]), ["a,b,c"]);
+        assert_eq!(rejoined("a,b", &["a,b", "a", "b"]), ["a", "b"]);
+        assert_eq!(rejoined("x,y", &["a"]), ["x", "y"]);
     }
 
     #[test]
@@ -383,6 +504,8 @@ mod tests {
             (ColumnRequest { renamed: list(&["a=B"]), ..none() }, "two columns would be called b"),
             (ColumnRequest { added: list(&["B=1"]), ..none() }, "two columns would be called B"),
             (ColumnRequest { renamed: list(&["a"]), ..none() }, "takes OLD=NEW"),
+            (ColumnRequest { renamed: list(&["z=x"]), ..none() }, "--rename z: there is no column"),
+            (ColumnRequest { renamed: list(&["a=x", "a=y"]), ..none() }, "both x and y"),
             (ColumnRequest { added: list(&["a=1"]), ..none() }, "two columns would be called a"),
             (ColumnRequest { added: list(&["c=%when"]), ..none() }, "'%when' is none of"),
             (ColumnRequest { required: list(&["c"]), ..none() }, "--not-null c"),

@@ -26,7 +26,7 @@ use crate::facts::{FieldFacts, Misfit};
 use crate::schema::{Column, Type};
 use crate::value::double::special;
 pub use clocks::Clocks;
-pub use columns::{Added, ColumnRequest, of_source};
+pub use columns::{Added, ColumnRequest, is_alike, of_source, rejoined};
 use format::Format;
 use number::{Numbers, Style, trimmed};
 pub use request::{ReadRequest, ReadType, Readers, Trim, TypeWord};

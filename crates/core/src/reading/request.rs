@@ -8,13 +8,14 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
-use super::columns::ColumnRequest;
+use super::columns::{ColumnRequest, is_alike};
 use super::format::Format;
 use super::number::{Numbers, Style};
 use super::{ColumnReads, Family, Moments, Truths, Unit, money};
 use crate::error::{Error, Result};
 use crate::nulls::Nulls;
 use crate::schema::Type;
+use crate::wording::listed;
 
 /// How values are read, as far as the user says, whatever they are written in: fields of text, strings of JSON, and of columns that have
 /// types of their own. Where a list has texts of the form `COLUMN=VALUE`, they are for that column, and declare what it is.
@@ -49,9 +50,6 @@ impl ReadRequest {
     /// What is said here, and else what is said there: option by option.
     #[must_use]
     pub fn or(&self, other: &Self) -> Self {
-        fn said<T: Clone + Default + PartialEq>(own: &T, other: &T) -> T {
-            if *own == T::default() { other.clone() } else { own.clone() }
-        }
         Self {
             nulls: said(&self.nulls, &other.nulls),
             decimals: said(&self.decimals, &other.decimals),
@@ -63,9 +61,14 @@ impl ReadRequest {
             time_zones: said(&self.time_zones, &other.time_zones),
             trim: said(&self.trim, &other.trim),
             types: said(&self.types, &other.types),
-            columns: said(&self.columns, &other.columns),
+            columns: self.columns.or(&other.columns),
         }
     }
+}
+
+/// What is said here, and else what is said there.
+pub(super) fn said<T: Clone + Default + PartialEq>(own: &T, other: &T) -> T {
+    if *own == T::default() { other.clone() } else { own.clone() }
 }
 
 /// Which values lose the blanks around them.
@@ -156,9 +159,42 @@ impl FromStr for TypeWord {
 #[derive(Clone, Debug)]
 struct Said {
     option: &'static str,
-    /// The column that it is for; `None` for all.
-    column: Option<String>,
-    value: String,
+    /// What it is given: a value for all columns, or `COLUMN=VALUE`. A name may have an `=` of its own, and which names there are is
+    /// known only once the source was looked at.
+    text: String,
+    /// Whether it can be for one column.
+    is_for_one: bool,
+}
+
+impl Said {
+    fn of(option: &'static str, text: &str) -> Self {
+        let is_form = match option {
+            DATE_FORMAT => Format::parse(text, false).is_ok(),
+            TIMESTAMP_FORMAT => Format::parse(text, true).is_ok(),
+            _ => false,
+        };
+        // A form may have an equals sign of its own, behind what is no name but a letter of it.
+        let name = text.split_once('=').map_or("", |(name, _)| name);
+        let is_for_one = !(name.is_empty() || is_form && name.contains('%'));
+        Self { option, text: text.to_owned(), is_for_one }
+    }
+
+    /// What may be a column's name, and what is said of that column.
+    fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        let ends = self.text.match_indices('=').filter(|_| self.is_for_one);
+        ends.map(|(at, _)| (&self.text[..at], &self.text[at + 1..]))
+    }
+
+    /// What is said of a column that has these names.
+    fn of_column(&self, names: &[&str]) -> Option<&str> {
+        let (_, value) = self.pairs().filter(|(name, _)| is_one_of(name, names)).last()?;
+        Some(value)
+    }
+
+    /// The column's name as far as the text alone tells, and what is said of it.
+    fn plain_pair(&self) -> Option<(&str, &str)> {
+        self.pairs().next()
+    }
 }
 
 /// What the user says of values, looked through.
@@ -215,26 +251,45 @@ impl Readers {
     /// # Errors
     /// When something is said that can't be.
     pub fn of(request: &ReadRequest) -> Result<Self> {
-        let mut said = Vec::new();
-        for (option, texts) in request.lists() {
-            said.extend(texts.iter().map(|text| match text.split_once('=') {
-                // A form may have an equals sign of its own.
-                Some((column, value)) if !column.is_empty() && !column.contains('%') => {
-                    Said { option, column: Some(column.to_owned()), value: value.to_owned() }
-                }
-                _ => Said { option, column: None, value: text.clone() },
-            }));
-        }
+        let lists = request.lists().into_iter();
+        let said =
+            lists.flat_map(|(option, texts)| texts.iter().map(move |text| Said::of(option, text)));
+        let said = said.collect();
         let nulls = request.nulls.clone();
         let (types, columns) = (request.types.clone(), request.columns.clone());
         let (bytes, moments) = Default::default();
         let readers = Self { nulls, said, trim: request.trim, types, columns, bytes, moments };
-        // What is wrong is said before anything is read.
-        let columns = readers.columns().map(|(_, column)| column.to_owned());
-        for column in columns.chain(["".to_owned()]).collect::<Vec<_>>() {
-            readers.made(&[&column])?;
-        }
+        // What is wrong is said before anything is read, unless only the columns' names tell what is said.
+        let plain = readers.said.iter().filter(|said| said.pairs().count() < 2);
+        let columns = plain.filter_map(|said| Some(said.plain_pair()?.0));
+        let columns = columns.chain(readers.types.keys().map(String::as_str)).chain([""]);
+        columns.map(|column| readers.made(&[column])).collect::<Result<Vec<_>>>()?;
         Ok(readers)
+    }
+
+    /// Whether a source of these columns can be read so; each goes by any of its names.
+    ///
+    /// # Errors
+    /// When something is said of a column that is not among them, or that can't be said of one that is.
+    pub fn fit(&self, columns: &[Vec<&str>]) -> Result<()> {
+        let no_column = |option: &str, name: &str| {
+            let names = columns.iter().map(|names| names[0]);
+            Err(Error::usage(format!("{option} {name}=...: there is no column {name}"))
+                .advise(format!("use one of the columns: {}", listed(names))))
+        };
+        for said in &self.said {
+            let is_there = || columns.iter().any(|names| said.of_column(names).is_some());
+            match said.plain_pair() {
+                Some((name, _)) if !is_there() => return no_column(said.option, name),
+                _ => {}
+            }
+        }
+        for name in self.types.keys() {
+            if !columns.iter().any(|names| is_one_of(name, names)) {
+                return no_column("--type", name);
+            }
+        }
+        columns.iter().try_for_each(|names| self.made(names).map(drop))
     }
 
     /// Whether there is nothing to be read otherwise than it is written, spellings of NULL aside.
@@ -245,12 +300,6 @@ impl Readers {
     /// Whether blanks around values are cut off.
     pub fn trims(&self) -> bool {
         self.trim != Trim::No
-    }
-
-    /// The columns that are named, and by which option.
-    pub fn columns(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        let said = self.said.iter().filter_map(|said| Some((said.option, said.column.as_deref()?)));
-        said.chain(self.types.keys().map(|column| ("--type", column.as_str())))
     }
 
     /// Which of the source's columns are of bytes; none where no column is.
@@ -265,7 +314,7 @@ impl Readers {
     }
 
     fn is_one_of(&self, known: &[String], name: &str) -> bool {
-        let is_it = |name: &str| known.iter().any(|known| known.eq_ignore_ascii_case(name));
+        let is_it = |name: &str| known.iter().any(|known| is_alike(known, name));
         is_it(name) || is_it(&self.columns.name(name))
     }
 
@@ -298,14 +347,14 @@ impl Readers {
 
     /// What is said by an option of a column, and else of all; and whether it is of that column.
     fn values(&self, option: &'static str, names: &[&str]) -> (Vec<&str>, bool) {
-        let of = |is_meant: &dyn Fn(&Said) -> bool| -> Vec<&str> {
-            let said = self.said.iter().filter(|said| said.option == option && is_meant(said));
-            said.map(|said| said.value.as_str()).collect()
-        };
-        let own = of(&|said| said.column.as_ref().is_some_and(|column| is_one_of(column, names)));
+        let said = || self.said.iter().filter(|said| said.option == option);
+        let own: Vec<&str> = said().filter_map(|said| said.of_column(names)).collect();
         match own.is_empty() {
             false => (own, true),
-            true => (of(&|said| said.column.is_none()), false),
+            true => {
+                let of_all = said().filter(|said| !said.is_for_one);
+                (of_all.map(|said| said.text.as_str()).collect(), false)
+            }
         }
     }
 
@@ -330,7 +379,7 @@ impl Readers {
         let (forms, own_forms) = self.values(TIMESTAMP_FORMAT, names);
         let forms = formats(&forms, TIMESTAMP_FORMAT, true)?;
         let (zones, own_zone) = self.values(TIME_ZONE, names);
-        let zone = zones.last().map(|name| zone(name)).transpose()?;
+        let zone = only(TIME_ZONE, &zones)?.map(zone).transpose()?;
         let epoch = match ty {
             Some(ReadType::Epoch(unit)) => Some(unit),
             _ => None,
@@ -377,19 +426,32 @@ pub(super) fn makes(option: &str, family: Family) -> bool {
 }
 
 fn is_one_of(column: &str, names: &[&str]) -> bool {
-    names.iter().any(|name| name.eq_ignore_ascii_case(column))
+    names.iter().any(|name| is_alike(name, column))
+}
+
+/// The one value of an option that has no more than one for a column.
+fn only<'v>(option: &str, values: &[&'v str]) -> Result<Option<&'v str>> {
+    match values.split_first() {
+        Some((first, rest)) => match rest.iter().find(|other| *other != first) {
+            Some(other) => Err(Error::usage(format!(
+                "{option} says '{first}' and '{other}' of the same columns"
+            ))),
+            None => Ok(Some(first)),
+        },
+        None => Ok(None),
+    }
 }
 
 fn numbers(decimals: &[&str], thousands: &[&str], ty: Option<ReadType>) -> Result<Option<Numbers>> {
-    let decimal = match decimals.last() {
+    let decimal = match only(DECIMAL, decimals)? {
         None => None,
-        Some(&".") => Some(b'.'),
-        Some(&",") => Some(b','),
+        Some(".") => Some(b'.'),
+        Some(",") => Some(b','),
         Some(other) => {
             return Err(Error::usage(format!("{DECIMAL} '{other}': takes '.' or ','")));
         }
     };
-    let group = thousands.last().copied();
+    let group = only(THOUSANDS, thousands)?;
     if let Some(group) = group
         && ![".", ",", "'", " ", "\u{a0}", "\u{202f}", "\u{2019}"].contains(&group)
     {
@@ -460,6 +522,17 @@ mod tests {
     }
 
     #[test]
+    fn what_is_said_again_takes_the_place_of_that_option_alone() {
+        let said = |text: &str| vec![text.to_owned()];
+        let columns = ColumnRequest { renamed: said("a=b"), ..ColumnRequest::default() };
+        let begun = ReadRequest { nulls: said("NA"), columns, ..ReadRequest::default() };
+        let columns = ColumnRequest { dropped: said("z"), ..ColumnRequest::default() };
+        let both = ReadRequest { nulls: said("-"), columns, ..ReadRequest::default() }.or(&begun);
+        assert_eq!((both.nulls, both.columns.renamed), (said("-"), said("a=b")));
+        assert_eq!(both.columns.dropped, said("z"));
+    }
+
+    #[test]
     fn what_can_not_be_is_said_at_once() {
         let none = ReadRequest::default;
         let said = |text: &str| vec![text.to_owned()];
@@ -472,12 +545,43 @@ mod tests {
             (ReadRequest { timestamp_formats: said("%F"), ..none() }, "--timestamp-format '%F'"),
             (ReadRequest { time_zones: said("Mars/Base"), ..none() }, "no such zone"),
             (
+                ReadRequest { decimals: vec![",".to_owned(), ".".to_owned()], ..none() },
+                "--decimal says ',' and '.'",
+            ),
+            (
                 ReadRequest { truths: said("a,b"), falses: said("B"), ..none() },
                 "'b' is among the words",
             ),
         ] {
             assert!(wrong(request.clone()).contains(words), "{}", wrong(request));
         }
+    }
+
+    #[test]
+    fn a_columns_name_may_have_signs_of_its_own() {
+        let none = ReadRequest::default;
+        let said = |text: &str| vec![text.to_owned()];
+        let fit = |request: ReadRequest, names: &[&'static str]| -> Result<Readers> {
+            let columns: Vec<Vec<&str>> = names.iter().map(|name| vec![*name]).collect();
+            let readers = Readers::of(&request)?;
+            readers.fit(&columns)?;
+            Ok(readers)
+        };
+        let has = |request: ReadRequest, name: &'static str, option: &'static str, value: &str| {
+            let readers = fit(request, &["a", name]).unwrap();
+            assert_eq!(readers.values(option, &[name]), (vec![value], true));
+        };
+        has(ReadRequest { decimals: said("Rate %=,"), ..none() }, "Rate %", DECIMAL, ",");
+        has(ReadRequest { decimals: said("b=c=,"), ..none() }, "b=c", DECIMAL, ",");
+        has(ReadRequest { decimals: said("GRÖßE=,"), ..none() }, "Größe", DECIMAL, ",");
+        let days = ReadRequest { date_formats: said("Day %=%d.%m.%Y"), ..none() };
+        has(days, "Day %", DATE_FORMAT, "%d.%m.%Y");
+        let of_all = fit(ReadRequest { date_formats: said("%Y=%m=%d"), ..none() }, &["a"]).unwrap();
+        assert_eq!(of_all.values(DATE_FORMAT, &["a"]), (vec!["%Y=%m=%d"], false));
+        let why = |request, names| fit(request, names).unwrap_err().to_string();
+        let other = ReadRequest { decimals: said("b=c=,"), ..none() };
+        assert!(why(other.clone(), &["a"]).contains("there is no column b"));
+        assert!(why(other, &["b"]).contains("--decimal 'c=,'"));
     }
 
     #[test]

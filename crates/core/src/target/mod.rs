@@ -26,7 +26,7 @@ use crate::{Column, Job, Request, TargetFacts};
 pub use console::{Console, Row, Setting, may_be_secret, text};
 pub use jobs::{
     At, Copying, Entry, Fence, Home, JOB_PREFIX, JobLock, JobRows, JobTables, Jobs, Lost, Part,
-    Set, SqlRows, Twins, Untold, WITHOUT_TABLES, Wanted, Which, no_jobs,
+    Set, SqlRows, Twins, Untold, WITHOUT_TABLES, Wanted, Which, fills, no_jobs,
 };
 pub use knob::{Knob, KnobKind, Knobs, parse_count};
 pub use load::{Ended, Lane, Load};

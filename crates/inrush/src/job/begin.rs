@@ -21,10 +21,13 @@ use crate::split::{Parts, Split, split_with_warnings};
 use crate::target::{Untold, WITHOUT_TABLES};
 use inrush_core::error::{Error, Result};
 use inrush_core::wording::noun;
-use inrush_core::{RowIds, TableFacts, unique};
+use inrush_core::{RowIds, TableFacts, Type, unique};
 
 /// Characters of a job's name.
 const ID_MAX: usize = 190;
+
+/// Attempts of a job that write at the same time: each looks through the locks of all.
+const CONNECTIONS_MAX: u32 = 1_000;
 
 /// A process that has not noted for so long that it is at work is taken for dead.
 const STALE: u64 = 6 * BEAT.as_secs();
@@ -149,6 +152,7 @@ fn begun(
             strategy: request.strategy.clone(),
             knobs: request.knobs.clone(),
             untold: Untold::default(),
+            types: BTreeMap::new(),
             dialect: request.dialect.clone(),
             read: request.read.clone(),
         },
@@ -200,6 +204,9 @@ fn begun(
     if !has_ledger {
         ledger.make()?;
     }
+    // By the job's names: an attempt's files may have others for the same columns.
+    let named = |(name, ty): (&String, &Type)| Some((plan.called(name)?.name.clone(), *ty));
+    job.load.types = request.types.iter().filter_map(named).collect();
     job.load.untold = place.jobs.tables.untold(&plan.job);
     job.columns = plan.choice.columns.iter().map(|column| column.name.clone()).collect();
     if job.load.on_conflict != OnConflict::Fail {
@@ -450,6 +457,15 @@ fn check(request: &Request, options: &Options) -> Result<()> {
         ))
         .advise("--guarantee atomic replaces the table once all rows are there")
         .advise("or empty the table first, and begin with --if-exists append"));
+    }
+    if options.connections > CONNECTIONS_MAX {
+        return Err(Error::usage(format!(
+            "a job writes over at most {CONNECTIONS_MAX} connections, and {} are asked for",
+            options.connections
+        ))
+        .advise(
+            "say --connections with a smaller number: attempts that find none free wait for one",
+        ));
     }
     if options.connections == 0 || options.attempts == Some(0) {
         return Err(Error::usage("a job has at least one connection, and at least one attempt"));

@@ -72,8 +72,7 @@ fn in_words(ledger: &Ledger<'_>, record: &Record, error: Error) -> Error {
     if is_duplicate(&error) {
         return error;
     }
-    let may_pass = error.is_lost_connection() || error.gave_way();
-    match error.kind() == Kind::Target && !may_pass {
+    match error.breaks_rule() {
         true => error.advise(format!(
             "a row that breaks a foreign key, a partition or a trigger of {table} is no bad row of its own here: leave it out or have the \
              table take it, and write its part again"

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::alone::{Alone, expect_empty};
 use super::brought::is_in_place;
 use super::copy::copy;
 use super::ledger::{Entry, Ledger, Record};
@@ -95,7 +96,11 @@ impl Entering<'_> {
         observer: &dyn Observer,
     ) -> Result<Token> {
         let entry = is_open(ledger, self.job)?;
-        let own = |found: Token| Token { already_written: found.attempt != token.attempt, ..found };
+        // The attempt itself knows all of its bad rows, of which the database may keep fewer.
+        let own = |found: Token| match found.attempt == token.attempt {
+            true => Token { rejected: token.rejected.clone(), already_written: false, ..found },
+            false => Token { already_written: true, ..found },
+        };
         if let Some(found) = self.found(ledger, &entry)? {
             return Ok(own(found));
         }
@@ -137,6 +142,7 @@ impl Entering<'_> {
             false => partitions.enter(ledger)?,
         }
         is_open(ledger, self.job)?;
+        let alone = self.alone(ledger, record, partitions)?;
         partitions.claim(ledger, self.partition, &token.attempt)?;
         let skipped = copy(ledger, record, token)?;
         let (rows_loaded, rows_skipped) =
@@ -144,11 +150,34 @@ impl Entering<'_> {
         let token = Token { rows_loaded, rows_skipped, ..token.clone() };
         let part = Known { origin: self.origin.map(str::to_owned), token };
         partitions.note(ledger, self.partition, &part)?;
+        if let Some(alone) = alone {
+            alone.end(self.place, record, observer)?;
+        }
         if observer.stop_flag().load(Relaxed) {
             return Err(Error::interrupted());
         }
         ledger.commit()?;
         Ok(part.token)
+    }
+
+    /// The table for itself, where it has to be empty and no partition is in: what it holds later are the job's own rows.
+    fn alone(
+        &self,
+        ledger: &mut Ledger<'_>,
+        record: &Record,
+        partitions: Partitions<'_>,
+    ) -> Result<Option<Alone>> {
+        if !record.wants_empty || ledger.has_parts(partitions.0)? {
+            return Ok(None);
+        }
+        let alone = Alone::begin(ledger)?;
+        // Another partition may have come in while this one waited: those behind it are not kept waiting.
+        if ledger.has_parts(partitions.0)? {
+            ledger.end_alone()?;
+            return Ok(None);
+        }
+        expect_empty(ledger, record)?;
+        Ok(Some(alone))
     }
 
     fn partitions<'e>(&self, entry: &'e Entry) -> Result<Partitions<'e>> {

@@ -139,7 +139,7 @@ fn ledgers<'a>(place: &Place, observer: &'a dyn Observer) -> Result<Vec<Ledger<'
 /// state that it has then.
 ///
 /// # Errors
-/// When there is none of the name, or a process still works at it.
+/// When there is none of the name, several are not at their end, or a process still works at it.
 pub fn recover(
     url: &str,
     password: Option<&str>,
@@ -147,22 +147,44 @@ pub fn recover(
     observer: &dyn Observer,
 ) -> Result<Job> {
     let place = Place::of(url, password)?;
+    let mut found = Vec::new();
     for mut ledger in ledgers(&place, observer)? {
-        let Some(entry) = ledger.entry(id, false)? else { continue };
-        let job = Job {
-            url: url.to_owned(),
-            password: password.map(str::to_owned),
-            ..entry.record()?.job.clone()
-        };
-        if entry.state == State::Open && !ledger.falls_idle(&job, observer)? {
-            return Err(Error::target(format!("a process still writes for job {id}"))
-                .advise("wait for it or end it; or inrush job abort ends the job"));
+        if let Some(entry) = ledger.entry(id, false)? {
+            found.push((ledger, entry));
         }
-        let (state, visible) = settle(&place, &job, observer)?;
-        return Ok(Job { state, visible, ..job });
     }
-    Err(Error::usage(format!("there is no job {id}"))
-        .advise("inrush job list URL names those that there are"))
+    // A name is one of each schema's ledger.
+    let is_over = |entry: &Entry| matches!(entry.state, State::Committed | State::Aborted);
+    found.sort_by_key(|(_, entry)| is_over(entry));
+    if let [(one, first), (other, second), ..] = found.as_slice()
+        && !is_over(second)
+    {
+        let table = |ledger: &Ledger<'_>, entry: &Entry| {
+            let schema = ledger.home.schema.iter().map(|schema| format!("{schema}."));
+            schema.chain([entry.table.clone()]).collect::<String>()
+        };
+        return Err(Error::usage(format!(
+            "two jobs {id} are not at their end, one of table {} and one of {}",
+            table(one, first),
+            table(other, second)
+        ))
+        .advise("begin the one that is meant again, which brings it to its end first, or end it by inrush job abort"));
+    }
+    let Some((mut ledger, entry)) = found.into_iter().next() else {
+        return Err(Error::usage(format!("there is no job {id}"))
+            .advise("inrush job list URL names those that there are"));
+    };
+    let job = Job {
+        url: url.to_owned(),
+        password: password.map(str::to_owned),
+        ..entry.record()?.job.clone()
+    };
+    if entry.state == State::Open && !ledger.falls_idle(&job, observer)? {
+        return Err(Error::target(format!("a process still writes for job {id}"))
+            .advise("wait for it or end it; or inrush job abort ends the job"));
+    }
+    let (state, visible) = settle(&place, &job, observer)?;
+    Ok(Job { state, visible, ..job })
 }
 
 /// The same for a job whose processes are known to be gone: the state that it has then, and what others see of one that is aborted.

@@ -315,6 +315,26 @@ impl<'a> Ledger<'a> {
         self.jobs.rows.count(self.at(), table)
     }
 
+    /// Whether the job's table holds no rows.
+    pub(super) fn is_empty(&mut self) -> Result<bool> {
+        self.jobs.rows.is_empty(self.at())
+    }
+
+    /// Has loads and jobs that want the job's table empty wait until the transaction is over; whether others may add rows all the same.
+    pub(super) fn begin_alone(&mut self) -> Result<bool> {
+        self.jobs.rows.begin_alone(self.at())
+    }
+
+    /// Gives back what [`Ledger::begin_alone`] has taken.
+    pub(super) fn end_alone(&mut self) -> Result<()> {
+        self.jobs.rows.end_alone(self.at())
+    }
+
+    /// Whether the job's table holds rows that others have committed, where another connection has a transaction with the job's own.
+    pub(super) fn holds_others(&mut self) -> Result<bool> {
+        self.jobs.rows.holds_others(self.at())
+    }
+
     /// Rows in the job's table that a killed attempt has left, and which the next one at its partition finds again.
     pub(super) fn left(&mut self, job: &Job) -> Result<u64> {
         match job.guarantee {
@@ -401,6 +421,11 @@ impl<'a> Ledger<'a> {
     /// Notes what the attempt has done.
     pub(super) fn note(&mut self, partitions: &str, number: u32, part: &Part) -> Result<()> {
         self.jobs.rows.note(self.at(), partitions, number, part)
+    }
+
+    /// Whether one is in the job's table.
+    pub(super) fn has_parts(&mut self, partitions: &str) -> Result<bool> {
+        self.jobs.rows.has_parts(self.at(), partitions)
     }
 
     /// Partitions that are in the job's table.

@@ -14,6 +14,7 @@
 //! is there (`enter`), or attempts are loads into the table, and nothing is promised. A process at work holds a lock of the database, and
 //! notes so in the ledger ([`BEAT`]); a job with neither has no living process.
 
+mod alone;
 mod begin;
 mod brought;
 mod copy;

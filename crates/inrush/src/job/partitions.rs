@@ -55,8 +55,10 @@ impl Partitions<'_> {
     /// Notes what the attempt has done.
     pub(super) fn note(self, ledger: &mut Ledger<'_>, partition: u32, part: &Known) -> Result<()> {
         let Known { origin, token } = part;
-        let (loaded, token) = (token.rows_loaded, token.to_string());
-        ledger.note(self.0, partition, &Part { loaded, origin: origin.clone(), token })
+        let kept = Token::kept(std::slice::from_ref(token));
+        let token_text = kept.iter().map(ToString::to_string).collect();
+        let (loaded, origin) = (token.rows_loaded, origin.clone());
+        ledger.note(self.0, partition, &Part { loaded, origin, token: token_text })
     }
 
     /// The partition, if it is in the job's table: as a token of this job, which may be one that goes on with an earlier one.

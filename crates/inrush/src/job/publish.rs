@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::alone::{Alone, expect_empty};
 use super::brought::Brought;
 use super::copy::{by_name, copy};
 use super::ledger::{Entry, Ledger, Lock, NEVER, Record};
@@ -51,7 +52,7 @@ pub fn publish(job: &Job, tokens: &[Token], observer: &dyn Observer) -> Result<P
         State::Committed => {
             own(job, tokens)?;
             taken(&entry, tokens)?;
-            return report_of(&entry);
+            return report_of(&entry, tokens);
         }
         State::Aborted => {
             return Err(Error::target(format!("job {} is aborted", job.id))
@@ -61,12 +62,13 @@ pub fn publish(job: &Job, tokens: &[Token], observer: &dyn Observer) -> Result<P
         State::Publishing | State::Renaming => {
             own(job, tokens)?;
             taken(&entry, tokens)?;
+            let entry = with_tokens(entry, |kept| Token::completed(kept, tokens))?;
             return finish(&place, &mut ledger, &entry, observer);
         }
     }
     let checked = own(job, tokens).and_then(|()| all(job, tokens));
     checked.map_err(|error| error.leaving(left_by(&mut ledger, record, tokens)))?;
-    let rejected = tokens.iter().map(|token| token.rejected.len() as u64).sum();
+    let rejected = tokens.iter().map(Token::rows_rejected).sum();
     let read = tokens.iter().map(|token| token.rows_read).sum();
     let allowed = record.job.load.max_rejects();
     if allowed.exceeded(rejected, read, true) {
@@ -86,13 +88,17 @@ pub fn publish(job: &Job, tokens: &[Token], observer: &dyn Observer) -> Result<P
     if job.guarantee == Guarantee::Atomic {
         known(&mut ledger, job, tokens)?;
     }
-    let text = serde_json::to_string(tokens).map_err(|error| Error::usage(error.to_string()))?;
+    // Of rows with one key the last token's is to stay, and that is the last part's, in whatever order files of tokens are listed.
+    let mut tokens = tokens.to_vec();
+    tokens.sort_by_key(|token| token.partition);
+    let text = text_of(&Token::kept(&tokens))?;
     let names = (job.id.as_str(), job.digits.as_str());
     if !ledger.step(names, (State::Open, State::Publishing), Some(&text), None)? {
         return Err(Error::target(format!("job {} was changed by another process", job.id))
             .advise("publish it again"));
     }
-    let entry = Entry { state: State::Publishing, tokens: Some(text), ..entry };
+    let entry = Entry { state: State::Publishing, ..entry };
+    let entry = with_tokens(entry, |_| tokens)?;
     finish(&place, &mut ledger, &entry, observer)
 }
 
@@ -109,9 +115,11 @@ pub(super) fn own_entry(ledger: &mut Ledger<'_>, job: &Job) -> Result<Option<Ent
     Ok(ledger.entry(&job.id, true)?.filter(|entry| entry.digits == job.digits))
 }
 
-fn report_of(entry: &Entry) -> Result<Published> {
+/// What the job has done, with the bad rows that the tokens have.
+fn report_of(entry: &Entry, tokens: &[Token]) -> Result<Published> {
     let report = entry.report.as_deref().unwrap_or_default();
-    serde_json::from_str(report).map_err(|error| {
+    let published = serde_json::from_str(report).map(|kept: Published| kept.completed(tokens));
+    published.map_err(|error| {
         Error::target(format!(
             "job {} is committed, and what the ledger says of it can't be read: {error}",
             entry.id
@@ -157,6 +165,16 @@ fn taken(entry: &Entry, tokens: &[Token]) -> Result<()> {
     let taken = tokens_of(entry)?;
     let is_taken = |token: &&Token| taken.iter().any(|taken| taken.attempt == token.attempt);
     let Some(token) = tokens.iter().find(|token| !is_taken(token)) else { return Ok(()) };
+    if entry.state != State::Committed {
+        return Err(Error::usage(format!(
+            "job {} is being published, without the token of attempt {}, by a process that has not ended it",
+            entry.id, token.attempt
+        ))
+        .advise(
+            "publish with the tokens that were given then, or inrush job recover: either ends what was begun, without these rows",
+        )
+        .advise("or abort the job, begin it again, and write all of its rows again"));
+    }
     let error = Error::usage(format!(
         "job {} was published without the token of attempt {}",
         entry.id, token.attempt
@@ -176,6 +194,16 @@ fn tokens_of(entry: &Entry) -> Result<Vec<Token>> {
     serde_json::from_str(text).map_err(|error| {
         Error::target(format!("the ledger's tokens of job {} can't be read: {error}", entry.id))
     })
+}
+
+/// The job's row as this process goes on with it: with more of the tokens than the ledger keeps.
+fn with_tokens(entry: Entry, tokens: impl FnOnce(Vec<Token>) -> Vec<Token>) -> Result<Entry> {
+    let kept = tokens_of(&entry)?;
+    Ok(Entry { tokens: Some(text_of(&tokens(kept))?), ..entry })
+}
+
+fn text_of(tokens: &[Token]) -> Result<String> {
+    serde_json::to_string(tokens).map_err(|error| Error::usage(error.to_string()))
 }
 
 /// Refuses tokens that can't be all of the job's.
@@ -278,7 +306,7 @@ pub(super) fn finish(
         Ok(published) => {
             ledger.clear(job);
             ledger.forget(record);
-            Ok(published)
+            Ok(published.noting_rows_left_out())
         }
         Err(error) => {
             let _ = ledger.roll_back();
@@ -310,7 +338,7 @@ fn renamed(ledger: &mut Ledger<'_>, entry: &Entry) -> Result<Published> {
     if let Ok(record) = entry.record() {
         ledger.clear(&record.job);
     }
-    report_of(entry)
+    report_of(entry, &tokens_of(entry)?)
 }
 
 /// The job's table, as it is now.
@@ -338,13 +366,6 @@ pub(super) fn unchanged(place: &Place, record: &Record, found: Option<&TableFact
             home.table, record.job.id
         ))
         .advise("abort the job, and begin another one: it will look at what is there now"));
-    }
-    if record.wants_empty && found.is_some_and(|table| table.holds_rows) {
-        return Err(Error::target(format!(
-            "table {} was empty when job {} began, and now holds rows",
-            home.table, record.job.id
-        ))
-        .advise("abort the job, and begin one with --if-exists append"));
     }
     Ok(())
 }
@@ -386,10 +407,17 @@ impl Publishing<'_> {
         ledger.begin()?;
         // The row first: who asks for it waits until this transaction is over, however it ends.
         self.commits(ledger, State::Publishing)?;
+        let alone = self.record.wants_empty.then(|| Alone::begin(ledger)).transpose()?;
+        if alone.is_some() {
+            expect_empty(ledger, self.record)?;
+        }
         let began = Instant::now();
         let mut skipped = 0;
         for token in &self.tokens {
             skipped += copy(ledger, self.record, token)?;
+        }
+        if let Some(alone) = alone {
+            alone.end(self.place, self.record, self.observer)?;
         }
         let seconds =
             PublishSeconds { load: began.elapsed().as_secs_f64(), ..PublishSeconds::default() };
@@ -416,7 +444,7 @@ impl Publishing<'_> {
                 partitions.all(ledger, self.job())?.into_iter().map(|part| part.token).collect();
             self.compare(&found)?;
             // An attempt that has found another's rows there has not counted anything itself.
-            tokens = found;
+            tokens = Token::completed(found, &self.tokens);
         }
         Brought::by(&tokens, self.record).stays(ledger, self.job(), table.as_ref())?;
         let this = Self { tokens, ..*self };
@@ -427,7 +455,7 @@ impl Publishing<'_> {
                     .to_owned(),
             );
         }
-        let (steps, text) = ((State::Publishing, State::Committed), published.to_string());
+        let (steps, text) = ((State::Publishing, State::Committed), published.kept().to_string());
         if !ledger.step(self.names(), steps, None, Some(&text))? {
             return Err(self.foreign());
         }
@@ -508,7 +536,7 @@ impl Publishing<'_> {
             self.commit(ledger)?;
             return Ok(published);
         }
-        let text = published.to_string();
+        let text = published.kept().to_string();
         if !ledger.step(self.names(), (State::Publishing, State::Renaming), None, Some(&text))? {
             return Err(self.foreign());
         }
@@ -577,7 +605,7 @@ impl Publishing<'_> {
                 self.names(),
                 (State::Committed, State::Committed),
                 None,
-                Some(&published.to_string()),
+                Some(&published.kept().to_string()),
             )
             .map(drop)
     }
@@ -627,7 +655,7 @@ impl Publishing<'_> {
             attempts: self.tokens.len(),
             rows_read: sum(|token| token.rows_read),
             rows_loaded: sum(|token| token.rows_loaded) - skipped,
-            rows_rejected: rejected.len() as u64,
+            rows_rejected: sum(Token::rows_rejected),
             rows_skipped: sum(|token| token.rows_skipped) + skipped,
             rejected,
             seconds: PublishSeconds { total: self.began.elapsed().as_secs_f64(), ..seconds },

@@ -9,8 +9,10 @@ use serde::{Deserialize, Serialize};
 use crate::pipe::reject::{Position, Reject};
 use crate::plan::{DialectRequest, MatchBy, OnConflict, ReadRequest, RejectLimit, Verify};
 use crate::target::{self, Home, JOB_PREFIX, Jobs, Location, Target, Untold};
+use inrush_core::Type;
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Code;
+use inrush_core::wording::counted;
 
 use super::password;
 
@@ -181,6 +183,9 @@ pub(super) struct Load {
     pub(super) knobs: BTreeMap<String, String>,
     #[serde(default)]
     pub(super) untold: Untold,
+    /// The types that its columns were said to be of, by the names that the job has for them.
+    #[serde(default)]
+    pub(super) types: BTreeMap<String, Type>,
     /// How files are written, as far as it was said when the job began.
     #[serde(default)]
     pub(super) dialect: DialectRequest,
@@ -309,7 +314,7 @@ pub struct Token {
     pub rows_loaded: u64,
     /// Rows left out for their key's sake.
     pub rows_skipped: u64,
-    /// Bad rows.
+    /// Bad rows: all of them in the text that the attempt has answered, and else as many as the database keeps.
     pub rejected: Vec<Rejected>,
 }
 
@@ -325,6 +330,49 @@ impl Token {
     pub(super) fn table(&self, job: &Job) -> String {
         job.hidden(&Self::suffix(&self.attempt, self.partition))
     }
+
+    /// Bad rows, of which a text that was in the database may list fewer.
+    pub fn rows_rejected(&self) -> u64 {
+        self.rows_read.saturating_sub(self.rows_loaded.saturating_add(self.rows_skipped))
+    }
+
+    /// Tokens as the database keeps them: with as many of their bad rows as it has room for.
+    pub(super) fn kept(tokens: &[Self]) -> Vec<Self> {
+        let mut room = KEPT_BYTES;
+        let keep = |token: &Self| {
+            let rejected = kept(&token.rejected, &mut room);
+            Self { rejected, ..token.clone() }
+        };
+        tokens.iter().map(keep).collect()
+    }
+
+    /// Tokens from the database, with the bad rows of the same ones that a user has.
+    pub(super) fn completed(kept: Vec<Self>, given: &[Self]) -> Vec<Self> {
+        let complete = |token: Self| {
+            let own = given.iter().find(|given| {
+                given.attempt == token.attempt && given.rejected.len() > token.rejected.len()
+            });
+            match own.map(|own| own.rejected.clone()) {
+                Some(rejected) => Self { rejected, ..token },
+                None => token,
+            }
+        };
+        kept.into_iter().map(complete).collect()
+    }
+}
+
+/// Bytes of bad rows that the database keeps of a job, or of one of its partitions. No database takes a value of any length: MySQL a
+/// message of 4 MB, MongoDB a document of 16, unless it is told otherwise.
+const KEPT_BYTES: usize = 1 << 20;
+
+/// The first of the rows, as many as there is room for.
+fn kept(rejected: &[Rejected], room: &mut usize) -> Vec<Rejected> {
+    let fits = |row: &&Rejected| {
+        let left = serde_json::to_string(row).ok().and_then(|text| room.checked_sub(text.len()));
+        *room = left.unwrap_or(0);
+        left.is_some()
+    };
+    rejected.iter().take_while(fits).cloned().collect()
 }
 
 impl fmt::Display for Token {
@@ -428,7 +476,7 @@ pub struct Published {
     pub rows_rejected: u64,
     /// Rows left out because their key was a duplicate.
     pub rows_skipped: u64,
-    /// The bad rows.
+    /// The bad rows, as far as the tokens that were given, or the database, list them.
     pub rejected: Vec<Rejected>,
     /// Where the time of publishing went.
     pub seconds: PublishSeconds,
@@ -445,6 +493,37 @@ pub struct PublishSeconds {
     pub load: f64,
     /// Building keys and indexes.
     pub index: f64,
+}
+
+impl Published {
+    /// The report as the database keeps it: with as many of the bad rows as it has room for.
+    pub(super) fn kept(&self) -> Self {
+        Self { rejected: kept(&self.rejected, &mut { KEPT_BYTES }), ..self.clone() }
+    }
+
+    /// A report from the database, with the bad rows that the tokens have; or it says how many it lacks.
+    pub(super) fn completed(mut self, tokens: &[Token]) -> Self {
+        // As they were published: a partition behind the one before it.
+        let mut tokens: Vec<&Token> = tokens.iter().collect();
+        tokens.sort_by_key(|token| token.partition);
+        let given: Vec<&Rejected> = tokens.iter().flat_map(|token| &token.rejected).collect();
+        if given.len() > self.rejected.len() {
+            self.rejected = given.into_iter().cloned().collect();
+        }
+        self.noting_rows_left_out()
+    }
+
+    /// The same with a note where bad rows are counted and not listed.
+    pub(super) fn noting_rows_left_out(mut self) -> Self {
+        let listed = self.rejected.len() as u64;
+        if listed < self.rows_rejected {
+            self.warnings.push(format!(
+                "{listed} of {} are listed here, for the database keeps no more of them: the tokens of the attempts have all",
+                counted(self.rows_rejected, "bad row")
+            ));
+        }
+        self
+    }
 }
 
 impl fmt::Display for Published {

@@ -1,5 +1,6 @@
 //! An attempt: an ordinary load into a table of its own, or, where nothing is promised, into the job's.
 
+use std::collections::BTreeMap;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -19,8 +20,9 @@ use crate::plan::{
 use crate::report::Report;
 use crate::split::Split;
 use inrush_core::error::{Error, Kind, Result};
-use inrush_core::wording::noun;
-use inrush_core::{RowIds, unique};
+use inrush_core::reading::is_alike;
+use inrush_core::wording::{noun, said_of};
+use inrush_core::{RowIds, Type, unique};
 use inrush_source::BatchSource;
 
 /// Writes rows of a program: all of them, or none. `partition` says which part of the job's rows they are, and publishing sees to it then
@@ -39,7 +41,8 @@ pub fn write(
     written(job, partition, None, observer, planned)
 }
 
-/// The same for rows of files. What is not said here of how they are written and read is what was said when the job began.
+/// The same for rows of files. What is not said here of how they are written and read, and of their columns' types, is what was said when
+/// the job began.
 ///
 /// # Errors
 /// As for [`write()`].
@@ -48,6 +51,7 @@ pub fn write_sources(
     sources: &[String],
     dialect: &DialectRequest,
     read: &ReadRequest,
+    types: &BTreeMap<String, Type>,
     partition: Option<u32>,
     observer: &dyn Observer,
 ) -> Result<Token> {
@@ -55,7 +59,9 @@ pub fn write_sources(
         let (sources, dialect) = (sources.to_vec(), dialect.or(&job.load.dialect));
         let mut request = Request { sources, dialect, ..request.clone() };
         request.read = read.or(&job.load.read);
-        request.types.clone_from(&job.load.untold.types);
+        request.types = of_files(job);
+        request.types.retain(|name, _| !types.keys().any(|given| is_alike(given, name)));
+        request.types.extend(types.clone());
         plan(&request, observer)
     };
     written(job, partition, None, observer, planned)
@@ -73,11 +79,18 @@ pub fn write_split(
 ) -> Result<Token> {
     let own = u32::try_from(split.number).ok();
     let planned = |request: &Request, observer: &dyn Observer| {
-        let request = Request { split: Some(split.clone()), ..request.clone() };
+        let mut request = Request { split: Some(split.clone()), ..request.clone() };
+        request.types = of_files(job);
         plan(&request, observer)
     };
     let origin = serde_json::to_string(&split.parts).ok();
     written(job, partition.or(own), origin.as_deref(), observer, planned)
+}
+
+/// The types of columns that files don't say: those that the table does not say either, and those that were said when the job began.
+fn of_files(job: &Job) -> BTreeMap<String, Type> {
+    let (untold, said) = (&job.load.untold.types, &job.load.types);
+    untold.iter().chain(said).map(|(name, ty)| (name.clone(), *ty)).collect()
 }
 
 fn written(
@@ -142,6 +155,7 @@ fn written(
             match_by: job.load.match_by,
             on_conflict: job.load.on_conflict,
             key: job.load.key.clone(),
+            types: job.load.types.clone(),
             max_rejects: allowed(job),
             rejects: RejectsTo::Observer,
             verify: job.load.verify,
@@ -248,7 +262,7 @@ fn has_columns(job: &Job, plan: &Plan) -> Result<()> {
     match (more.as_slice(), missing.as_slice()) {
         ([], []) => Ok(()),
         ([], [name, ..]) => Err(refused("lack", &missing)
-            .advise(format!("--add {name}=VALUE gives these rows a value"))
+            .advise(format!("{} gives these rows a value", said_of("--add", name, "VALUE")))
             .advise("or begin a job for the columns that all of its rows have")),
         _ => Err(refused("also have", &more)
             .advise(format!(

@@ -4,12 +4,12 @@ use super::Mismatch;
 use crate::pipe::reject::{Position, Reject, limit_error};
 use crate::plan::{Column, Plan, Verify};
 use crate::report::InputReport;
-use inrush_core::Basis;
 use inrush_core::encode::{Grammar, Shape, found_by_lane, verbatim};
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::flow::{Checksum, Chunk, Code, Found, Point, Slot};
 use inrush_core::ledger::{RejectsLength, Rows, SoFar};
-use inrush_core::wording::shell_word;
+use inrush_core::wording::said_of;
+use inrush_core::{Basis, Type};
 use inrush_source::Place;
 
 /// What the slots add up to, seen in the source's order.
@@ -156,7 +156,10 @@ impl Tally {
             let (at, message) = (reject.at, reject.message);
             let error = match reject.column {
                 Some(column) => Error::source(format!("{input}: {at}, column {column}: {message}"))
-                    .advise(format!("say --type {column}=text (or --types text for all columns)")),
+                    .advise(format!(
+                        "say {} (or --types text for all columns)",
+                        said_of("--type", &column, Type::Text)
+                    )),
                 None => Error::source(format!("{input}: {at}: {message}")),
             };
             return Err(error.at(place));
@@ -232,9 +235,9 @@ impl Tally {
                     };
                     return match &reject.column {
                         Some(name) if plan.source.grammar.dialect().is_some() && is_open(name) => {
-                            let said = shell_word(&format!("{name}=bytes"));
+                            let said = said_of("--type", name, Type::Bytes);
                             error.advise(format!(
-                                "if column {name} holds bytes and no text, --type {said} loads them as they are"
+                                "if column {name} holds bytes and no text, {said} loads them as they are"
                             ))
                         }
                         _ => error,
@@ -258,18 +261,20 @@ impl Tally {
                 match (&reject.column, special_shown(&reject.message)) {
                     (Some(column), None) if reject.code == Code::Type && is_guess(&column) => error
                         .advise(format!(
-                            "--type {column}=TYPE says what the column is: its type is the one that the load began with"
+                            "{} says what the column is: its type is the one that the load began with",
+                            said_of("--type", column, "TYPE")
                         )),
                     (Some(column), Some(special)) => error.advise(format!(
-                        "--null {column}={special} loads NULL for it: {} has no such number",
+                        "{} loads NULL for it: {} has no such number",
+                        said_of("--null", column, special),
                         plan.facts.target.engine
                     )),
                     (Some(column), None)
                         if matches!(reject.code, Code::Type | Code::Range)
                             && is_of_input(column) =>
                     {
-                        let said = shell_word(&format!("{column}=text"));
-                        error.advise(format!("--type {said} keeps all of the column's values"))
+                        let said = said_of("--type", column, Type::Text);
+                        error.advise(format!("{said} keeps all of the column's values"))
                     }
                     _ => error,
                 }

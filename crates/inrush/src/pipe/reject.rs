@@ -14,7 +14,7 @@ use crate::plan::{Plan, RejectLimit, RejectsTo, Request};
 use inrush_core::error::{Error, ErrorPlace, Kind, Result, shorten};
 use inrush_core::path::text;
 use inrush_core::pending::{Pending, directory, from_root};
-use inrush_source::rejects::RejectsTable;
+use inrush_source::rejects::{RejectsDialect, RejectsTable, line_hash};
 
 pub use inrush_source::rejects::sidecar_path;
 
@@ -125,6 +125,10 @@ struct SidecarLine<'a> {
     table: &'a str,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     table_named: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dialect: Option<&'a RejectsDialect>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line_hash: Option<String>,
 }
 
 /// What the reject files need to know of one input.
@@ -150,6 +154,8 @@ pub(crate) struct RejectFiles {
     newline: u8,
     /// The table that refused the rows.
     table: RejectsTable,
+    /// How they are written, where they are records of text.
+    dialect: Option<RejectsDialect>,
 }
 
 struct OpenPair {
@@ -182,6 +188,7 @@ impl RejectFiles {
             closed: Vec::new(),
             newline: plan.source.grammar.newline(),
             table,
+            dialect: RejectsDialect::of(&plan.source),
         }
     }
 
@@ -265,6 +272,8 @@ impl RejectFiles {
             Position::Sheet { row } => (Some(row), None, None, None),
             Position::Rows { .. } => (None, None, None, None),
         };
+        let end = [self.newline];
+        let end = if reject.raw.last() == Some(&self.newline) { &[] } else { &end[..] };
         let note = SidecarLine {
             file: &place.file,
             record: reject.record,
@@ -277,11 +286,11 @@ impl RejectFiles {
             message: &reject.message,
             table: &self.table.name,
             table_named: self.table.is_named,
+            dialect: self.dialect.as_ref(),
+            line_hash: (reject.code == Code::Quote).then(|| line_hash(&reject.raw)),
         };
         let mut line = serde_json::to_vec(&note).map_err(|error| fail(error.into()))?;
         line.push(b'\n');
-        let end = [self.newline];
-        let end = if reject.raw.last() == Some(&self.newline) { &[] } else { &end[..] };
         pair.put(&[&reject.raw, end], &line).map_err(fail)
     }
 
@@ -418,9 +427,13 @@ impl OpenPair {
         let Some((rows, notes)) = self.pending.as_ref().filter(|_| !self.published) else {
             return Ok(());
         };
-        for (pending, name) in [(notes, sidecar_path(&self.path)), (rows, self.path.clone())] {
+        let aside = free_name(&self.path);
+        let names = [
+            (notes, sidecar_path(&self.path), sidecar_path(&aside)),
+            (rows, self.path.clone(), aside),
+        ];
+        for (pending, name, aside) in names {
             if fs::metadata(&name).is_ok_and(|meta| meta.len() > 0) {
-                let aside = free_name(&name);
                 fs::rename(&name, &aside)?;
                 self.moved.push((name.clone(), aside));
             }
@@ -437,14 +450,15 @@ pub(crate) fn by_place(places: &[RejectPlace]) -> BTreeMap<PathBuf, &PathBuf> {
     paths.map(|path| (from_root(path), path)).collect()
 }
 
-/// `NAME.1`, or the next number that nothing has.
+/// `NAME.1`, or the next number that nothing has: neither rows nor a sidecar, which stay together.
 fn free_name(path: &Path) -> PathBuf {
     let numbered = |n: u32| {
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".{n}"));
         PathBuf::from(name)
     };
-    (1..).map(numbered).find(|name| !name.exists()).unwrap_or_else(|| numbered(0))
+    let is_free = |name: &PathBuf| !name.exists() && !sidecar_path(name).exists();
+    (1..).map(numbered).find(is_free).unwrap_or_else(|| numbered(0))
 }
 
 fn cannot_write(path: &Path, error: io::Error) -> Error {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::Plan;
 use inrush_core::error::Result;
 use inrush_core::target::Knob;
+use inrush_core::wording::said_of;
 use inrush_core::{Repeats, Retry, Type};
 use inrush_source::survey::Surveyed;
 
@@ -91,7 +92,7 @@ impl Plan {
     /// The plan for the same load with the types that a look at the whole input showed.
     pub(crate) fn widened(&self, found: Surveyed) -> Result<Plan> {
         let mut plan = self.clone();
-        let Surveyed { mut fields, source, warnings } = found;
+        let Surveyed { mut fields, source, warnings, rows } = found;
         for warning in warnings {
             let known = &mut plan.job.facts.source.warnings;
             if !known.contains(&warning) {
@@ -105,6 +106,7 @@ impl Plan {
         plan.job.facts.source.taken = columns.apply(&mut fields, inrush_source::type_of)?;
         plan.job.facts.source.fields = fields;
         plan.facts.source.is_surveyed = true;
+        plan.facts.source.rows_seen = rows;
         // Other types make other rows good.
         plan.facts.source.repeats = Arc::default();
         plan.choose_again()?;
@@ -164,9 +166,8 @@ impl Plan {
         };
         match column.and_then(|name| Some((name, ty(self, name)?, ty(before, name)?))) {
             Some((name, Type::Text, before)) => {
-                format!(
-                    "with column {name} as text (--type {name}={before} makes such rows bad rows)"
-                )
+                let said = said_of("--type", name, before);
+                format!("with column {name} as text ({said} makes such rows bad rows)")
             }
             Some((name, now, _)) => format!("with column {name} as {now}"),
             None => "with the columns that there are".to_owned(),

@@ -1,5 +1,6 @@
 //! The plan, put together from request, facts and choice.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -9,27 +10,31 @@ use serde::Serialize;
 use crate::limits;
 use crate::observer::Observer;
 use crate::pipe::reject::RejectPlace;
-use crate::plan::choose::{candidates, choose};
+use crate::plan::choose::{called, candidates, choose, spelt};
 use crate::plan::steps::{self, Start};
 use crate::profile;
 use crate::target::{self, Location, Target};
 use inrush_core::encode::{AddedValue, Grammar, Shape, ShapeColumn};
-use inrush_core::error::{Error, Result};
+use inrush_core::error::{Error, Kind, Result};
 use inrush_core::facts::{Facts, FieldFacts, SourceFacts, TableFacts, TargetFacts};
 use inrush_core::job::{Choice, Job, Measured};
 use inrush_core::ledger::{Entry, StepPlan};
 use inrush_core::nulls::Nulls;
 use inrush_core::path;
-use inrush_core::reading::{Added, Family, Holds, Proposal, ReadRequest, Readers, Reading, Unread};
+use inrush_core::reading::{
+    Added, Family, Holds, Proposal, ReadRequest, Readers, Reading, Unread, is_alike, rejoined,
+};
 use inrush_core::request::{
-    DialectRequest, Durability, Guarantee, IfExists, Inference, MatchBy, OnConflict, RejectLimit,
-    RejectsTo, Request, Verify,
+    DialectRequest, Durability, Format, Guarantee, IfExists, Inference, LoadOptions, MatchBy,
+    OnConflict, RejectLimit, RejectsTo, Request, Verify,
 };
 use inrush_core::schema::{Basis, Column, Type};
 use inrush_core::split::SplitPart;
 use inrush_core::wording::{counted, noun, shell_word};
-use inrush_source::rejects::{RejectsTable, sidecar_path, table_of_rejects};
-use inrush_source::{BatchSource, Compression, InputFiles, Place, Source, decode};
+use inrush_source::rejects::{
+    RejectsDialect, RejectsNote, RejectsTable, first_note, merged_at, sidecar_path,
+};
+use inrush_source::{BatchSource, Compression, Input, InputFiles, Place, Source, decode};
 
 /// What a load will do. Made by [`plan`], carried out by [`crate::run`].
 #[derive(Clone)]
@@ -166,7 +171,7 @@ fn gather(
             let nothing_else = request.sources.is_empty()
                 && request.dialect == DialectRequest::default()
                 && request.read == ReadRequest::default()
-                && request.types.is_empty()
+                && (request.types.is_empty() || request.is_attempt())
                 && request.inference == Inference::Infer;
             if !nothing_else {
                 return Err(Error::usage(
@@ -208,6 +213,14 @@ fn gather(
             }
         },
     };
+    let mut rejects_note = None;
+    if request.split.is_none() {
+        (request.dialect, rejects_note) = as_refused(&request.dialect, &places);
+    }
+    let DialectRequest { quote, escape, header, .. } = request.dialect;
+    let is_usual = (quote, escape, header) == (Some(Some(b'"')), Some(None), None);
+    let (rejects_reason, rejects_note) =
+        if is_usual { (rejects_note, None) } else { (None, rejects_note) };
     let request = &request;
     let in_steps = request.guarantee == Guarantee::Chunks;
     if in_steps {
@@ -259,7 +272,13 @@ fn gather(
         [place] => error.in_input(&place.name()),
         _ => error,
     })?;
-    source_facts.warnings.splice(0..0, twice.into_iter().chain(begun));
+    source_facts.warnings.splice(0..0, twice.into_iter().chain(begun).chain(rejects_note));
+    source_facts.reasons.extend(rejects_reason);
+    // A part is of a whole that was looked at.
+    if request.split.is_none() {
+        source.inputs.iter().try_for_each(|input| expect_apart(input, &source))?;
+    }
+    let request = &with_whole_names(request, &source_facts.fields);
     let columns = &request.read.columns;
     source_facts.taken = columns.apply(&mut source_facts.fields, inrush_source::type_of)?;
     are_there(&readers, &source_facts)?;
@@ -277,10 +296,20 @@ fn gather(
     let reject_places = reject_places(request, &places, &source, location)?;
     let shape = Arc::new(shape(request, &facts, &choice, &source, steps.as_ref(), target));
     let location = location.clone();
-    let job = Job { request: request.clone(), facts, choice, location, table, shape, steps };
+    let mut request = request.clone();
+    spell_keys(&mut request, &choice.columns);
+    let job = Job { request, facts, choice, location, table, shape, steps };
     let mut plan = Plan { job, target, source: Arc::new(source), files, reject_places, reason };
     plan.annotate();
     Ok(plan)
+}
+
+/// Names the columns of keys and indexes as the table does, whatever case the user wrote: a target takes them as they are.
+fn spell_keys(request: &mut Request, columns: &[Column]) {
+    let LoadOptions { primary_key, key, indexes, .. } = &mut request.options;
+    for name in indexes.iter_mut().chain([primary_key, key]).flatten() {
+        *name = spelt(columns, name).to_owned();
+    }
 }
 
 /// The planner's choice, or what was measured here for the same.
@@ -340,6 +369,12 @@ impl Plan {
         let pairs = choice.columns.iter().zip(&choice.fields);
         let settled = pairs.filter(|(column, _)| column.basis == Basis::Settled);
         settled.map(|(column, field)| (self.facts.source.fields[*field].name.clone(), column.ty))
+    }
+
+    /// The loaded column that a user means by a name.
+    pub(crate) fn called(&self, name: &str) -> Option<&Column> {
+        let Choice { columns, fields, .. } = &self.choice;
+        Some(&columns[called(name, &self.facts, columns, fields)?])
     }
 
     /// The input's names, in order.
@@ -531,15 +566,11 @@ fn columns_of(request: &Request, facts: &TargetFacts, is: impl Fn(Type) -> bool)
 
 /// Whether the source has the columns that options of reading name.
 fn are_there(readers: &Readers, facts: &SourceFacts) -> Result<()> {
-    let is_there = |name: &str| facts.fields.iter().any(|field| field.is_called(name));
-    match readers.columns().find(|(_, column)| !is_there(column)) {
-        None => Ok(()),
-        Some((option, column)) => {
-            let names: Vec<&str> = facts.fields.iter().map(FieldFacts::source_name).collect();
-            Err(Error::usage(format!("{option} {column}=...: there is no column {column}"))
-                .advise(format!("use one of the columns: {}", names.join(", "))))
-        }
-    }
+    let names = |field: &FieldFacts| (field.source_name().to_owned(), field.name.clone());
+    let names: Vec<_> = facts.fields.iter().map(names).collect();
+    let names: Vec<Vec<&str>> =
+        names.iter().map(|(own, loaded)| vec![own.as_str(), loaded]).collect();
+    readers.fit(&names)
 }
 
 /// How records become rows.
@@ -563,7 +594,7 @@ fn shape(
         .collect();
     let refuses_null = |column: &Column, field: &FieldFacts| {
         let required = &request.read.columns.required;
-        required.iter().any(|name| field.is_called(name) || column.name.eq_ignore_ascii_case(name))
+        required.iter().any(|name| field.is_called(name) || is_alike(&column.name, name))
     };
     let columns = choice
         .columns
@@ -637,10 +668,7 @@ fn added_values(added: &Added, source: &Source, now: &str) -> AddedValue {
 /// The table that the sources are for where the user names none. Bad rows are for the one that refused them, which stands beside
 /// them; anything else for the one of its own name.
 fn own_table(places: &[Place]) -> Result<RejectsTable> {
-    let of_rejects = |place: &Place| match place {
-        Place::File(path) => table_of_rejects(path),
-        Place::Stored(_) | Place::Member(_) | Place::Sheet(_) | Place::Stdin | Place::Rows => None,
-    };
+    let of_rejects = |place: &Place| Some(note_of(place)?.table);
     let first = of_rejects(&places[0]);
     if let Some(other) = places.iter().find(|place| of_rejects(place) != first)
         && let Some(table) = first.clone().or_else(|| of_rejects(other))
@@ -654,6 +682,91 @@ fn own_table(places: &[Place]) -> Result<RejectsTable> {
     }
     let by_name = || RejectsTable { name: inrush_source::table(places), is_named: false };
     Ok(first.unwrap_or_else(by_name))
+}
+
+/// The request with names of columns that have commas of their own in the place of lists.
+fn with_whole_names(request: &Request, fields: &[FieldFacts]) -> Request {
+    let mut request = request.clone();
+    request.read.columns.rejoin(fields);
+    let columns = &request.options.read.columns;
+    let loaded: Vec<String> =
+        fields.iter().map(|field| columns.name(field.source_name())).collect();
+    let is_known = |name: &str| {
+        loaded.iter().any(|known| is_alike(known, name))
+            || fields.iter().any(|field| field.is_called(name))
+    };
+    let LoadOptions { key, primary_key, indexes, .. } = &mut request.options;
+    for list in [key, primary_key].into_iter().chain(indexes) {
+        *list = rejoined(list, is_known);
+    }
+    request
+}
+
+/// What the sidecar of an input says, where its rows are bad rows of an earlier load.
+fn note_of(place: &Place) -> Option<RejectsNote> {
+    match place {
+        Place::File(path) => first_note(path),
+        Place::Stored(_) | Place::Member(_) | Place::Sheet(_) | Place::Stdin | Place::Rows => None,
+    }
+}
+
+/// How inputs are written as far as it is known: what the user says, and of bad rows also how the load took them that refused them; and
+/// what to know of that.
+fn as_refused(said: &DialectRequest, places: &[Place]) -> (DialectRequest, Option<String>) {
+    // Of JSON nothing is known that its text does not say.
+    let is_text = matches!(said.format, None | Some(Format::Csv | Format::Tsv));
+    let of = |place: &Place| {
+        let Some(dialect) = note_of(place).and_then(|note| note.dialect).filter(|_| is_text) else {
+            return said.clone();
+        };
+        said.or(&dialect.request())
+    };
+    let first = of(&places[0]);
+    // Of several that are not all known to be written alike the text says how.
+    if places[1..].iter().any(|place| of(place) != first) {
+        return (said.clone(), None);
+    }
+    let typed = |byte: Option<u8>| match byte {
+        None => "none".to_owned(),
+        Some(b'\t') => "tab".to_owned(),
+        Some(byte) => shell_word(&char::from(byte).to_string()),
+    };
+    let options = [
+        ("--quote", said.quote.is_none().then(|| typed(first.quote.flatten()))),
+        ("--escape", said.escape.is_none().then(|| typed(first.escape.flatten()))),
+        ("--header", (said.header != first.header).then(|| "no".to_owned())),
+    ];
+    let options =
+        options.into_iter().filter_map(|(option, value)| Some(format!("{option} {}", value?)));
+    let note = (first != *said).then(|| {
+        format!(
+            "bad rows of an earlier load are read as that load read them ({})",
+            options.collect::<Vec<_>>().join(" ")
+        )
+    });
+    (first, note)
+}
+
+/// Refuses bad rows of which one takes in the next, where each was a row of its own before.
+fn expect_apart(input: &Input, source: &Source) -> Result<()> {
+    let dialect = source.grammar.dialect();
+    let (Place::File(path), Some(dialect)) = (&input.place, dialect) else { return Ok(()) };
+    let fail = |error| Error::source(format!("{}: {error}", input.name));
+    match merged_at(path, input, dialect).map_err(fail)? {
+        None => Ok(()),
+        Some(line) => Err(Error::new(
+            Kind::Rejects,
+            format!(
+                "{}: line {line}: a quote is open at the end of the line, and takes in the bad row below",
+                input.name
+            ),
+        )
+        .advise("close the quote, or take the row out of the file")
+        .advise(format!(
+            "or take {} away, if that is one row",
+            path::text(&sidecar_path(path))
+        ))),
+    }
 }
 
 /// `--rejects FILE` for all inputs, or a file beside each.
@@ -694,21 +807,25 @@ fn reject_places(
             },
         })
         .collect();
+    let is_text = RejectsDialect::of(source).is_some();
+    // The first input whose bad rows go to a file.
+    let mut first: HashMap<&Path, usize> = HashMap::new();
     for (index, place) in places.iter().enumerate() {
-        let shares = |other: &usize| {
-            place.path.is_some()
-                && places[*other].path == place.path
-                && source.orders[*other] != source.orders[index]
+        let Some(path) = place.path.as_deref() else { continue };
+        let other = *first.entry(path).or_insert(index);
+        let differs = match () {
+            () if source.orders[other] != source.orders[index] => "in different order",
+            // Fields that are left out have no place among the columns, and stand in the records.
+            () if is_text && source.widths[other] != source.widths[index] => "not equally many",
+            () => continue,
         };
-        if let Some(other) = (0..index).find(shares) {
-            return Err(Error::usage(format!(
-                "bad rows of {} and of {} would share {}, and their columns are in different order",
-                places[other].file,
-                place.file,
-                path::text(place.path.as_deref().unwrap_or(Path::new("")))
-            ))
-            .advise("load them one by one"));
-        }
+        return Err(Error::usage(format!(
+            "bad rows of {} and of {} would share {}, and their columns are {differs}",
+            places[other].file,
+            place.file,
+            path::text(path)
+        ))
+        .advise("load them one by one"));
     }
     if request.max_rejects != RejectLimit::Rows(0) {
         places.iter().flat_map(|place| &place.path).try_for_each(|path| can_be_made(path))?;
@@ -717,15 +834,16 @@ fn reject_places(
     let inputs =
         source.inputs.iter().filter_map(|input| Some((input.place.on_disk()?, "an input")));
     let database = location.files.iter().map(|path| (path.as_path(), "the target"));
-    for (path, what) in inputs.chain(database) {
-        let written = places
-            .iter()
-            .flat_map(|place| &place.path)
-            .flat_map(|path| [path.clone(), sidecar_path(path)]);
-        if let Some(written) = written.into_iter().find(|written| same_file(path, written)) {
+    let written = places.iter().filter_map(|place| place.path.as_ref());
+    let written = written.flat_map(|path| [path.clone(), sidecar_path(path)]);
+    let written: HashMap<FileId, PathBuf> = written
+        .flat_map(|path| FileId::of(&path).into_iter().map(move |id| (id, path.clone())))
+        .collect();
+    for (path, what) in inputs.chain(database).filter(|_| !written.is_empty()) {
+        if let Some(written) = FileId::of(path).iter().find_map(|id| written.get(id)) {
             return Err(Error::usage(format!(
                 "bad rows would go to {}, and that is {what}",
-                path::text(&written)
+                path::text(written)
             ))
             .advise("--rejects FILE puts them elsewhere"));
         }
@@ -752,24 +870,34 @@ fn can_be_made(path: &Path) -> Result<()> {
 
 /// Whether two paths are one file, there already or to be made: links of either kind lead to the same one.
 fn same_file(a: &Path, b: &Path) -> bool {
-    match (a.canonicalize(), b.canonicalize()) {
-        (Ok(a), Ok(b)) => a == b || is_linked(&a, &b),
-        _ => std::path::absolute(a).ok() == std::path::absolute(b).ok(),
+    let others = FileId::of(b);
+    FileId::of(a).iter().any(|id| others.contains(id))
+}
+
+/// What paths of one file have in common.
+#[derive(PartialEq, Eq, Hash)]
+enum FileId {
+    /// Where it is, without links.
+    Path(PathBuf),
+    /// Its device, and its number there. Elsewhere it takes an open file to tell.
+    #[cfg(unix)]
+    Number(u64, u64),
+}
+
+impl FileId {
+    fn of(path: &Path) -> Vec<Self> {
+        let Ok(found) = path.canonicalize() else {
+            return std::path::absolute(path).ok().map(Self::Path).into_iter().collect();
+        };
+        #[cfg(unix)]
+        let number = {
+            use std::os::unix::fs::MetadataExt as _;
+            found.metadata().ok().map(|meta| Self::Number(meta.dev(), meta.ino()))
+        };
+        #[cfg(not(unix))]
+        let number = None;
+        number.into_iter().chain([Self::Path(found)]).collect()
     }
-}
-
-/// Whether two paths without symbolic links are names of one file.
-#[cfg(unix)]
-fn is_linked(a: &Path, b: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    let id = |path: &Path| path.metadata().ok().map(|found| (found.dev(), found.ino()));
-    id(a).is_some() && id(a) == id(b)
-}
-
-/// There it takes an open file to tell.
-#[cfg(not(unix))]
-fn is_linked(_: &Path, _: &Path) -> bool {
-    false
 }
 
 /// The file beside a source, or in the current directory where that is no directory's; rows of a program stand nowhere.

@@ -16,9 +16,9 @@ use crate::plan::{
 use crate::target::{Fit, Knobs, Strategy, Target};
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::moments::Settled;
-use inrush_core::reading::Family;
+use inrush_core::reading::{Family, is_alike};
 use inrush_core::schema::{Basis, Column, Type};
-use inrush_core::wording::{counted_in, shell_word};
+use inrush_core::wording::{counted_in, listed, said_of, shell_word};
 
 /// What a short bad row takes in memory: its note, and the message with the allocator's share. Longer ones have longer messages,
 /// but there are fewer of them.
@@ -268,9 +268,8 @@ fn columns(
     }
     let (mut columns, fields) = match &facts.target.table {
         Some(found) if !action.makes_table() && !found.takes_any => {
-            let adds = target.adds_columns();
             let (mut columns, mut fields) =
-                existing_columns(found, request, facts, table, adds, reasons, hints)?;
+                existing_columns(found, request, facts, table, target, reasons, hints)?;
             let open: Vec<usize> =
                 (0..columns.len()).filter(|at| !columns[*at].is_pinned()).collect();
             if !open.is_empty() {
@@ -313,14 +312,26 @@ fn columns(
     // What is said of a column is promised of the table, so that one that is left out is none to say it of.
     let find = |said: String, name: &str, columns: &[Column]| {
         called(name, facts, columns, &fields).ok_or_else(|| {
-            let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+            let names = columns.iter().map(|column| column.name.as_str());
             Error::usage(format!("{said}: there is no column {name}"))
-                .advise(format!("use one of the columns: {}", names.join(", ")))
+                .advise(format!("use one of the columns: {}", listed(names)))
         })
     };
-    for (name, ty) in &request.types {
+    // What is said of a job's columns is said of those that a part of its rows has.
+    let is_attempt = request.owns_table || request.shares_table;
+    let has = |name: &str| called(name, facts, &columns, &fields).is_some();
+    let said =
+        request.types.iter().filter(|(name, _)| !is_attempt || has(name)).collect::<Vec<_>>();
+    for (name, ty) in said {
         let at = find(format!("--type {name}={ty}"), name, &columns)?;
         let column = &mut columns[at];
+        if column.is_asked() && column.ty != *ty {
+            let name = &column.name;
+            return Err(Error::usage(format!(
+                "--type: column {name} is said to be {}, and {ty}",
+                column.ty
+            )));
+        }
         column.ty = asked_type(name, *ty, column, facts)?;
         column.basis = Basis::Asked;
     }
@@ -332,11 +343,17 @@ fn columns(
 }
 
 /// The column that the user means by a name: the source's, or else the table's.
-fn called(name: &str, facts: &Facts, columns: &[Column], fields: &[usize]) -> Option<usize> {
+pub(super) fn called(
+    name: &str,
+    facts: &Facts,
+    columns: &[Column],
+    fields: &[usize],
+) -> Option<usize> {
     let source = |field: &usize| facts.source.fields[*field].source_name();
-    let is_source = |field: &usize| source(field).eq_ignore_ascii_case(name);
-    let own = || columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
-    fields.iter().position(is_source).or_else(own)
+    let exact = fields.iter().position(|field| source(field) == name);
+    let alike = || fields.iter().position(|field| is_alike(source(field), name));
+    let own = || columns.iter().position(|column| is_alike(&column.name, name));
+    exact.or_else(alike).or_else(own)
 }
 
 /// The type that `--type` names.
@@ -346,7 +363,10 @@ fn asked_type(name: &str, ty: Type, column: &Column, facts: &Facts) -> Result<Ty
         _ if facts.target.own_type(ty) != ty => Err(Error::usage(format!(
             "--type {name}={ty}: {engine} has no type {ty} in new tables"
         ))
-        .advise(format!("--type {name}=text keeps its values as they are written"))),
+        .advise(format!(
+            "{} keeps its values as they are written",
+            said_of("--type", name, Type::Text)
+        ))),
         _ if column.declared.is_some() => Ok(ty),
         Type::TimestampNs { zone } if moments.has_nanos(zone) => Ok(ty),
         // As it is written.
@@ -354,7 +374,7 @@ fn asked_type(name: &str, ty: Type, column: &Column, facts: &Facts) -> Result<Ty
         Type::TimestampNs { .. } => Err(Error::usage(format!(
             "--type {name}={ty}: {engine} has no type of such timestamps"
         ))
-        .advise(format!("--type {name}=text keeps all of their digits"))),
+        .advise(format!("{} keeps all of their digits", said_of("--type", name, Type::Text)))),
         _ => Ok(ty),
     }
 }
@@ -407,11 +427,11 @@ fn made_columns(
         Some((field.name.clone(), fault))
     };
     if let Some((name, fault)) = fields.iter().find_map(faulty) {
-        let renamed = shell_word(&format!("{name}=NEW"));
+        let renamed = said_of("--rename", &name, "NEW");
         return Err(Error::usage(format!("column {}: {fault}", name.escape_debug()))
-            .advise(format!("--rename {renamed} gives it another name")));
+            .advise(format!("{renamed} gives it another name")));
     }
-    let types = spoilt::types(request, &fields, facts.source.is_intolerant, hints);
+    let types = spoilt::types(request, &facts.source, &fields, hints);
     let tolerated = (at..).zip(&types).filter(|(_, (_, has_price))| *has_price);
     let tolerated = tolerated.map(|(at, _)| at).collect();
     let text = request.inference == Inference::Text;
@@ -442,7 +462,7 @@ fn made_columns(
                 Settled::Hoped => (ty, false),
                 Settled::Text => (Type::Text, field.is_declared),
             };
-            let is_key = |key: &String| key.eq_ignore_ascii_case(&field.name);
+            let is_key = |key: &String| is_alike(key, &field.name);
             Column {
                 name: field.name.clone(),
                 ty,
@@ -470,7 +490,7 @@ fn key(
 ) -> Result<Vec<String>> {
     let known = |names: &[String], option: &str| match names
         .iter()
-        .find(|name| !columns.iter().any(|column| column.name.eq_ignore_ascii_case(name)))
+        .find(|name| !columns.iter().any(|column| is_alike(&column.name, name)))
     {
         Some(name) => Err(Error::usage(format!("{option} {name}: there is no column {name}"))),
         None => Ok(()),
@@ -543,10 +563,13 @@ fn key(
                 key.join(", ")
             ),
         )
-        .advise(format!("add the column to the source, or say what it is in all rows: --add {name}=VALUE"));
+        .advise(format!(
+            "add the column to the source, or say what it is in all rows: {}",
+            said_of("--add", &name, "VALUE")
+        ));
         let others = others.iter().map(spelt).filter(|unique| missing(unique).is_none());
         return Err(others.fold(error, |error, unique| {
-            let unique = unique.join(",");
+            let unique = shell_word(&unique.join(","));
             error.advise(format!("or compare by another key that the table has: --key {unique}"))
         }));
     }
@@ -563,15 +586,15 @@ fn key(
             None => Error::usage(format!(
                 "--key {names}: nothing makes these columns unique in a new table"
             ))
-            .advise(format!("make them its key: --primary-key {names}")),
+            .advise(format!("make them its key: --primary-key {}", shell_word(&names))),
         });
     }
     Ok(key)
 }
 
 /// The column that a name means: the one that is spelt so, or else one that differs in case alone.
-fn spelt<'n>(columns: &'n [Column], name: &'n str) -> &'n str {
-    let alike = |column: &&Column| column.name.eq_ignore_ascii_case(name);
+pub(super) fn spelt<'n>(columns: &'n [Column], name: &'n str) -> &'n str {
+    let alike = |column: &&Column| is_alike(&column.name, name);
     let exact = columns.iter().find(|column| column.name == name);
     exact.or_else(|| columns.iter().find(alike)).map_or(name, |column| &column.name)
 }
@@ -747,7 +770,9 @@ mod tests {
                 title: None,
                 bytes: Some(1_000),
                 row_bytes: None,
+                rows_seen: 0,
                 seekable: true,
+                is_typed: false,
                 is_surveyed: false,
                 is_intolerant: false,
                 repeats: Default::default(),

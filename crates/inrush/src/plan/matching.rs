@@ -4,7 +4,10 @@
 //! matched by position might as well be another table's rows, so that takes a user's word, or a source that has no names; and then
 //! the user hears of it.
 
-use crate::plan::{Column, Facts, MatchBy, MissingColumns, NewColumns, Request, TableFacts};
+use crate::plan::{
+    Basis, Column, Facts, MatchBy, MissingColumns, NewColumns, Request, TableFacts, Type,
+};
+use crate::target::Target;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::wording::{counted, noun};
 
@@ -17,11 +20,11 @@ pub(super) fn existing_columns(
     request: &Request,
     facts: &Facts,
     table: &str,
-    adds: bool,
+    target: &dyn Target,
     reasons: &mut Vec<String>,
     hints: &mut Vec<String>,
 ) -> Result<(Vec<Column>, Vec<usize>)> {
-    let sides = Sides { found, facts, table, adds };
+    let sides = Sides { found, facts, table, target };
     let nameless = match (facts.source.header, found.is_nameless) {
         (false, _) => Some("the source has no column names"),
         (true, true) => Some("the rows of the table have no column names"),
@@ -53,8 +56,7 @@ struct Sides<'a> {
     found: &'a TableFacts,
     facts: &'a Facts,
     table: &'a str,
-    /// Whether the target can add columns to it.
-    adds: bool,
+    target: &'a dyn Target,
 }
 
 impl Sides<'_> {
@@ -100,7 +102,10 @@ impl Sides<'_> {
         let find = |column: &Column| facts.source.field_for(column, table_columns);
         let matched: Vec<(Column, usize)> = table_columns
             .iter()
-            .filter_map(|column| Some((column.clone(), find(column)?)))
+            .filter_map(|column| {
+                let field = find(column)?;
+                Some((self.taking(column, field), field))
+            })
             .collect();
         let given = |name: &String| matched.iter().any(|(column, _)| column.name == *name);
         if let Some(name) = found.needs.iter().find(|name| !given(name)) {
@@ -136,6 +141,17 @@ impl Sides<'_> {
         Ok(matched.into_iter().unzip())
     }
 
+    /// The column as it takes the values of a field. A file of text has no types of its own: that it holds texts there says nothing of
+    /// how bytes and moments are spelled, so those of a source that has types are spelled as in a new file.
+    fn taking(&self, column: &Column, field: usize) -> Column {
+        let source = &self.facts.source;
+        let is_spelled = matches!(source.fields[field].ty, Type::Bytes | Type::Timestamp { .. });
+        let is_of_text = column.ty == Type::Text && column.is_pinned() && column.declared.is_none();
+        let is_open = source.is_typed && is_spelled && is_of_text;
+        let basis = if is_open { Basis::Inferred } else { column.basis };
+        Column { basis, ..column.clone() }
+    }
+
     /// The source names columns that the table doesn't have.
     fn without_column(&self, unknown: &[&str], request: &Request) -> Error {
         let Self { found, facts, table, .. } = self;
@@ -168,11 +184,14 @@ impl Sides<'_> {
             return error.advise("or begin a job for all columns");
         }
         error
-            .advise(match self.adds {
+            .advise(match self.target.adds_columns() {
                 true => "--new-columns add adds them to the table",
                 false => "or add them to the table first",
             })
-            .advise("or load into another --table")
+            .advise(match self.target.has_tables() {
+                true => "or load into another --table",
+                false => "or load into another file",
+            })
     }
 
     fn by_position(&self, request: &Request) -> Result<(Vec<Column>, Vec<usize>)> {
@@ -181,7 +200,9 @@ impl Sides<'_> {
         let fields = taken.len();
         let columns = &found.columns;
         if fields == columns.len() {
-            return Ok((columns.clone(), taken));
+            let pairs = columns.iter().zip(&taken);
+            let columns = pairs.map(|(column, field)| self.taking(column, *field)).collect();
+            return Ok((columns, taken));
         }
         let error = Error::new(
             Kind::Target,

@@ -4,25 +4,25 @@
 //! its values, and the others are bad rows, as long as there are no more of them than may be.
 
 use crate::plan::textual::form_words;
-use crate::plan::{FieldFacts, Inference, RejectLimit, Request, Spoiler, Type};
+use crate::plan::{FieldFacts, Inference, RejectLimit, Request, SourceFacts, Spoiler, Type};
 use inrush_core::value::double::{self, Specials};
 use inrush_core::value::rule::{self, Truths};
-use inrush_core::wording::shell_word;
+use inrush_core::wording::said_of;
 
 /// The columns' types where the load makes the table, and whether bad rows are the price of each; what the user has to hear of it goes
 /// to `hints`.
 pub(super) fn types(
     request: &Request,
+    source: &SourceFacts,
     fields: &[FieldFacts],
-    is_intolerant: bool,
     hints: &mut Vec<String>,
 ) -> Vec<(Type, bool)> {
     if request.inference == Inference::Text {
         return vec![(Type::Text, false); fields.len()];
     }
     let is_open = |field: &&FieldFacts| !request.types.keys().any(|name| field.is_called(name));
-    let limit = if is_intolerant { RejectLimit::Rows(0) } else { request.max_rejects };
-    let kept = kept(limit, fields, is_open);
+    let limit = if source.is_intolerant { RejectLimit::Rows(0) } else { request.max_rejects };
+    let kept = kept(limit, source.rows_seen, fields, is_open);
     let becomes_text = |(field, kept): &(&FieldFacts, &Option<Type>)| {
         kept.is_none() && is_open(field) && field.ty == Type::Text
     };
@@ -58,9 +58,11 @@ fn nearly(spoiler: &Spoiler) -> Option<Nearly> {
 }
 
 /// The types that columns keep although not all of their values are of them: for each field the type, or `None`. The columns with the
-/// fewest bad values come first, and all together have no more than the limit allows; each has more good ones than bad ones.
+/// fewest bad values come first, and all together have no more than the limit allows, which counts `rows` whether a column has values in
+/// them or not; each has more good ones than bad ones.
 fn kept(
     limit: RejectLimit,
+    rows: u64,
     fields: &[FieldFacts],
     is_open: impl Fn(&&FieldFacts) -> bool,
 ) -> Vec<Option<Type>> {
@@ -75,7 +77,7 @@ fn kept(
     let mut spent = 0;
     for (at, Nearly { ty, misfits, seen }) in candidates {
         let is_most = misfits * 2 < seen;
-        if is_most && !limit.exceeded(spent + misfits, seen, true) {
+        if is_most && !limit.exceeded(spent + misfits, rows.max(seen), true) {
             spent += misfits;
             kept[at] = Some(ty);
         }
@@ -95,9 +97,9 @@ fn price(field: &FieldFacts, ty: Type, limit: RejectLimit) -> Option<String> {
     };
     let instead = match spoiler {
         Spoiler::Null { spelling, .. } => {
-            format!("{} reads it as NULL", null_option(name, spelling))
+            format!("{} reads it as NULL", said_of("--null", name, spelling))
         }
-        _ => format!("--type {} keeps them all, as text", shell_word(&format!("{name}=text"))),
+        _ => format!("{} keeps them all, as text", said_of("--type", name, Type::Text)),
     };
     Some(format!(
         "column {name} is {ty}, as --max-rejects {limit} allows: {misfits} of {seen} values seen are not, and their rows are bad, \
@@ -119,9 +121,9 @@ fn words<'a>(fields: impl Iterator<Item = &'a FieldFacts>) -> Vec<String> {
                 }
             }
             Some(Spoiler::Values { narrower, fitting, seen, misfit }) => hints.push(format!(
-                "column {name} is text: {fitting} of {seen} values seen are of type {narrower}, but {misfit} is not (--type {} \
+                "column {name} is text: {fitting} of {seen} values seen are of type {narrower}, but {misfit} is not ({} \
                  {})",
-                shell_word(&format!("{name}={narrower}")),
+                said_of("--type", name, narrower),
                 match is_read_otherwise(*narrower, &misfit.value) {
                     true => "takes it, but not as it is written",
                     false => "makes such rows bad rows",
@@ -132,16 +134,16 @@ fn words<'a>(fields: impl Iterator<Item = &'a FieldFacts>) -> Vec<String> {
             }
             Some(Spoiler::Inputs { narrower, narrower_in, other, other_in }) => {
                 hints.push(format!(
-                    "column {name} is text: it is of type {narrower} in {narrower_in}, and of type {other} in {other_in} (--type {} \
+                    "column {name} is text: it is of type {narrower} in {narrower_in}, and of type {other} in {other_in} ({} \
                      makes bad rows of values that are none)",
-                    shell_word(&format!("{name}={narrower}")),
+                    said_of("--type", name, narrower),
                 ));
             }
         }
     }
     for (null, names) in by_null {
         let (columns, are) = if names.len() == 1 { ("column", "is") } else { ("columns", "are") };
-        let options: Vec<String> = names.iter().map(|name| null_option(name, null)).collect();
+        let options: Vec<String> = names.iter().map(|name| said_of("--null", name, null)).collect();
         let there = if names.len() == 1 { "it as NULL" } else { "it as NULL there" };
         hints.push(format!(
             "{columns} {} {are} text because of '{null}': {} reads {there}",
@@ -165,10 +167,6 @@ fn is_read_otherwise(ty: Type, shown: &str) -> bool {
         Type::Bytes => true,
         _ => false,
     }
-}
-
-fn null_option(column: &str, spelling: &str) -> String {
-    format!("--null {}", shell_word(&format!("{column}={spelling}")))
 }
 
 #[cfg(test)]
@@ -203,11 +201,20 @@ mod tests {
     }
 
     fn types_of(limit: &str, fields: &[FieldFacts]) -> (Vec<(Type, bool)>, Vec<String>) {
+        types_among(0, limit, fields)
+    }
+
+    fn types_among(
+        rows_seen: u64,
+        limit: &str,
+        fields: &[FieldFacts],
+    ) -> (Vec<(Type, bool)>, Vec<String>) {
         let mut hints = Vec::new();
         let max_rejects = limit.parse().unwrap();
         let options = LoadOptions { max_rejects, ..LoadOptions::default() };
         let request = Request { options, ..Request::default() };
-        let types = types(&request, fields, false, &mut hints);
+        let source = SourceFacts { rows_seen, ..SourceFacts::default() };
+        let types = types(&request, &source, fields, &mut hints);
         (types, hints)
     }
 
@@ -225,6 +232,9 @@ mod tests {
             assert!(hints[0].contains("'free' (line 3)"), "{hints:?}");
         }
         assert_eq!(types_of("30%", &one()).0, [(Type::Text, false)]);
+        // Rows without a value count as well.
+        assert_eq!(types_among(100, "1%", &one()).0, [(Type::Float, true)]);
+        assert_eq!(types_among(99, "1%", &one()).0, [(Type::Text, false)]);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Columns of numbers and moments that become text, and why: nobody shall find out from the order of his prices.
 
 use crate::plan::{Column, Form, Inference, Plan, Spoiler, Type};
+use inrush_core::reading::is_alike;
+use inrush_core::wording::said_of;
 
 impl Plan {
     /// One sentence for each column that is of a type which the table to be made has not, so that it holds text. What the user has
@@ -43,14 +45,18 @@ impl Plan {
             }
             Some(Spoiler::Values { narrower: Type::Float, misfit, .. }) => format!(
                 "column {name} is text: {engine} has no {ty}, and {misfit} has more digits than a double keeps \
-                 (--type {name}=float rounds fractions, and makes rows bad rows whose whole number would be another)"
+                 ({} rounds fractions, and makes rows bad rows whose whole number would be another)",
+                said_of("--type", name, Type::Float)
             ),
             _ if matches!(ty, Type::Timestamp { .. }) => format!(
-                "column {name} is text: {engine} has no type that keeps all its timestamps (--type {name}={ty} makes rows bad \
-                 rows whose timestamp is finer)"
+                "column {name} is text: {engine} has no type that keeps all its timestamps ({} makes rows bad \
+                 rows whose timestamp is finer)",
+                said_of("--type", name, ty)
             ),
             _ => format!(
-                "column {name} is text: it is of type {ty}, which {engine} has not (--type {name}=float makes numbers of the values)"
+                "column {name} is text: it is of type {ty}, of which {engine} keeps all digits as text only ({} makes numbers of the \
+                 values)",
+                said_of("--type", name, Type::Float)
             ),
         }
     }
@@ -58,17 +64,18 @@ impl Plan {
 
 /// What is so odd about a value of the column, and what to say where it is a number all the same.
 pub(super) fn form_words(form: Form, column: &str, misfit: &impl std::fmt::Display) -> String {
+    let as_float = said_of("--type", column, Type::Float);
     match form {
         Form::Odd => format!(
-            "{misfit} may be an identifier, among whole numbers (--type {column}=float makes numbers of all)"
+            "{misfit} may be an identifier, among whole numbers ({as_float} makes numbers of all)"
         ),
         Form::Padded => format!(
             "{misfit} ends in a zero, and other values have another number of digits behind the point, as versions \
-             do (--type {column}=float makes numbers of all)"
+             do ({as_float} makes numbers of all)"
         ),
     }
 }
 
 fn is_name(name: &str, column: &Column) -> bool {
-    name.eq_ignore_ascii_case(&column.name)
+    is_alike(name, &column.name)
 }

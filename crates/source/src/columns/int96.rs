@@ -17,7 +17,7 @@ use parquet::arrow::{ProjectionMask, parquet_to_arrow_schema};
 use parquet::basic::Type as PhysicalType;
 use parquet::errors::ParquetError;
 
-use super::{Failure, leaves};
+use super::{Failure, Unreadable, leaves};
 use crate::blocks::Piece;
 
 /// Values that decide, where the file says nothing of its writer's types.
@@ -104,6 +104,8 @@ fn units_of(field: &Field, units: &mut Vec<Option<TimeUnit>>) {
         DataType::List(field)
         | DataType::LargeList(field)
         | DataType::FixedSizeList(field, _)
+        | DataType::ListView(field)
+        | DataType::LargeListView(field)
         | DataType::Map(field, _) => units_of(field, units),
         DataType::Timestamp(unit, _) => units.push(Some(*unit)),
         _ => units.push(None),
@@ -172,13 +174,17 @@ pub(super) fn compare(
         timestamps(other, &mut those);
         for (own, other) in these.into_iter().zip(those) {
             let name = batch.schema_ref().field(*place).name();
-            same(own, other).map_err(|why| format!("column {name}: {why}"))?;
+            same(own, other).map_err(|(why, advice)| Unreadable {
+                what: format!("column {name}: {why}"),
+                advice,
+            })?;
         }
     }
     Ok(())
 }
 
-fn same(own: &ArrayRef, other: &ArrayRef) -> Result<(), &'static str> {
+/// Why not, and what to do.
+fn same(own: &ArrayRef, other: &ArrayRef) -> Result<(), (&'static str, &'static str)> {
     use TimeUnit::{Microsecond, Nanosecond};
     // What stands in the place of a NULL says nothing.
     let pairs = values(own).iter().zip(values(other)).enumerate();
@@ -187,7 +193,10 @@ fn same(own: &ArrayRef, other: &ArrayRef) -> Result<(), &'static str> {
         (DataType::Timestamp(Microsecond, _), DataType::Timestamp(Nanosecond, _)) => {
             match pairs.all(|(micros, nanos)| micros.wrapping_mul(1000) == *nanos) {
                 true => Ok(()),
-                false => Err("an INT96 timestamp has nanoseconds, which those before it have not"),
+                false => Err((
+                    "an INT96 timestamp has nanoseconds, and the column is read in microseconds, as its writer or its first values have it",
+                    "write the column again as TIMESTAMP in nanoseconds, or as text: INT96 does not say how fine its values are",
+                )),
             }
         }
         (DataType::Timestamp(Nanosecond, _), DataType::Timestamp(Microsecond, _)) => {
@@ -198,9 +207,10 @@ fn same(own: &ArrayRef, other: &ArrayRef) -> Result<(), &'static str> {
             };
             match pairs.all(is_same) {
                 true => Ok(()),
-                false => Err(
+                false => Err((
                     "an INT96 timestamp is out of the years 1677 to 2262, and others of the column have nanoseconds",
-                ),
+                    "write the column again as TIMESTAMP in microseconds, or as text: no type has both",
+                )),
             }
         }
         _ => Ok(()),

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{IntervalMonthDayNano, IntervalMonthDayNanoType};
-use arrow_array::{Array, ArrayRef, ListArray, MapArray, PrimitiveArray, RecordBatch, StructArray};
-use arrow_schema::{ArrowError, DataType, FieldRef, IntervalUnit, Schema, SchemaRef};
+use arrow_array::{ArrayRef, PrimitiveArray};
+use arrow_schema::{ArrowError, DataType, IntervalUnit, Schema, SchemaRef};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::basic::{ConvertedType, Type as PhysicalType};
 use parquet::errors::ParquetError;
@@ -95,56 +95,11 @@ impl Intervals {
         leaves::with_types(read, &ty)
     }
 
-    /// The columns of a batch with intervals; `roots` says which of the schema's they are.
+    /// The intervals that bytes are.
     ///
     /// # Errors
     /// When one is of more months or days than Arrow's have.
-    pub(super) fn batch(
-        &self,
-        batch: &RecordBatch,
-        schema: &Schema,
-        roots: &[usize],
-    ) -> Result<RecordBatch, ArrowError> {
-        let fields: Vec<FieldRef> =
-            roots.iter().map(|root| Arc::clone(&schema.fields()[*root])).collect();
-        let arrays = batch.columns().iter().zip(&fields).map(|(array, field)| {
-            self.array(array, field.data_type()).map_err(|error| {
-                ArrowError::ComputeError(format!("column {}: {error}", field.name()))
-            })
-        });
-        let arrays = arrays.collect::<Result<_, _>>()?;
-        RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
-    }
-
-    fn array(&self, array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
-        let nulls = array.nulls().cloned();
-        match to {
-            to if array.data_type() == to => Ok(Arc::clone(array)),
-            DataType::Interval(_) => self.intervals(array),
-            DataType::Struct(fields) => {
-                let inner = array.as_struct().columns().iter().zip(fields);
-                let inner = inner.map(|(array, field)| self.array(array, field.data_type()));
-                let inner = inner.collect::<Result<_, _>>()?;
-                Ok(Arc::new(StructArray::try_new(fields.clone(), inner, nulls)?))
-            }
-            DataType::List(item) => {
-                let list = array.as_list::<i32>();
-                let values = self.array(list.values(), item.data_type())?;
-                let offsets = list.offsets().clone();
-                Ok(Arc::new(ListArray::try_new(Arc::clone(item), offsets, values, nulls)?))
-            }
-            DataType::Map(entry, sorted) => {
-                let map = array.as_map();
-                let entries: ArrayRef = Arc::new(map.entries().clone());
-                let entries = self.array(&entries, entry.data_type())?.as_struct().clone();
-                let (entry, offsets) = (Arc::clone(entry), map.offsets().clone());
-                Ok(Arc::new(MapArray::try_new(entry, offsets, entries, nulls, *sorted)?))
-            }
-            to => Err(ArrowError::CastError(format!("no intervals are within {to}"))),
-        }
-    }
-
-    fn intervals(&self, array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    pub(super) fn read(&self, array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
         const MS_NANOS: i64 = 1_000_000;
         let bytes = array.as_fixed_size_binary();
         let number = |value: &[u8], at: usize| -> i64 {

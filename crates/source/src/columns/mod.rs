@@ -5,8 +5,6 @@
 //! ```
 
 #[cfg(feature = "parquet")]
-mod encrypted;
-#[cfg(feature = "parquet")]
 mod int96;
 #[cfg(feature = "parquet")]
 mod intervals;
@@ -24,6 +22,7 @@ mod tests;
 mod text;
 mod widen;
 
+use std::fmt;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
@@ -31,6 +30,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
+#[cfg(feature = "parquet")]
+use ::parquet::file::reader::{ChunkReader as _, Length as _};
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
 
@@ -43,6 +44,8 @@ use crate::header::{order, unique};
 use crate::place::cannot_open;
 use crate::{Input, Place, Source};
 use inrush_core::encode::Grammar;
+#[cfg(feature = "parquet")]
+use inrush_core::encrypted::is_encrypted;
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Feeder;
 use inrush_core::flow::{Meter, Origin, Point, SheetRows};
@@ -109,6 +112,21 @@ type Take<'a> = dyn FnMut(Batch) -> Result<bool> + 'a;
 
 /// Why a file can't be read.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// What a file holds that can't be read although nothing is damaged, and what to do.
+#[derive(Debug)]
+struct Unreadable {
+    what: String,
+    advice: &'static str,
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl std::error::Error for Unreadable {}
 
 impl Source {
     /// Opens inputs of columns and looks at their schemas.
@@ -268,7 +286,8 @@ impl Source {
             let read_facts = read_facts
                 .filter(|_| is_of_sheets)
                 .unwrap_or_else(|| reads_of_typed(reads.as_deref()));
-            let proposal = read_facts.proposal.clone().filter(|_| reads.is_none());
+            let is_free = reads.as_ref().is_none_or(|reads| !reads.makes_values());
+            let proposal = read_facts.proposal.clone().filter(|_| is_free);
             let facts = FieldFacts {
                 name,
                 written: None,
@@ -303,7 +322,9 @@ impl Source {
             title: None,
             bytes: inputs.iter().map(|input| input.bytes_stored).sum(),
             row_bytes: None,
+            rows_seen: sheets.iter().map(|sheet| sheet.rows).sum(),
             seekable: inputs.iter().all(|input| input.place.can_be_reread()),
+            is_typed: true,
             is_surveyed: !sheets.is_empty() && read.is_empty(),
             is_intolerant: false,
             repeats: Arc::default(),
@@ -373,7 +394,8 @@ fn plain_files(
         // A stream may be a pipe, of which a part is read already.
         Layout::ArrowStream | Layout::Sheet | Layout::Rows | Layout::Text => return None,
     };
-    let are_alike = tables.iter().all(|table| table.layout() == layout);
+    let are_alike =
+        tables.iter().all(|table| table.layout() == layout && table.says_all_of_its_types());
     let is_same = |table: &Table, order: &Vec<Option<usize>>| {
         let mut types = first.readings.iter().zip(&table.readings);
         order.len() == table.readings.len()
@@ -385,7 +407,8 @@ fn plain_files(
     if !are_alike || !are_same {
         return None;
     }
-    Some(PlainFiles { format, paths: inputs.iter().map(path).collect::<Option<_>>()? })
+    let types = first.readings.iter().map(|reading| reading.from().clone()).collect();
+    Some(PlainFiles { format, paths: inputs.iter().map(path).collect::<Option<_>>()?, types })
 }
 
 /// What is said of text has no meaning here; of sheets some has.
@@ -433,11 +456,12 @@ fn common(a: Type, b: Type) -> Type {
         (Type::Integer, Type::Float) | (Type::Float, Type::Integer) => Type::Float,
         (Type::Integer, Type::Decimal { precision, scale })
         | (Type::Decimal { precision, scale }, Type::Integer) => {
-            Type::Decimal { precision: (precision - scale).max(19) + scale, scale }
+            let precision = (precision - scale).max(19).saturating_add(scale);
+            Type::Decimal { precision, scale }
         }
         (Type::Decimal { precision: p, scale: s }, Type::Decimal { precision: q, scale: t }) => {
             let scale = s.max(t);
-            Type::Decimal { precision: (p - s).max(q - t) + scale, scale }
+            Type::Decimal { precision: (p - s).max(q - t).saturating_add(scale), scale }
         }
         _ => Type::Text,
     }
@@ -497,7 +521,9 @@ fn look(
         #[cfg(feature = "parquet")]
         (Layout::Parquet, true) => {
             let file = Piece::of(place, LOOK, stop).map_err(fail)?;
-            if encrypted::is_encrypted(&file).map_err(|error| damaged(error.into()))? {
+            let is_encrypted =
+                is_encrypted(file.len(), |start, length| file.get_bytes(start, length));
+            if is_encrypted.map_err(|error| damaged(error.into()))? {
                 return Err(Error::source(format!("{} is an encrypted Parquet file", input.name))
                     .about(&input.name)
                     .advise(DECRYPT_PARQUET));
@@ -585,11 +611,12 @@ impl Input {
         let is_of_text = said.contains("UTF-8") || said.contains("UTF8");
         Error::source(format!("{}: cannot be read as {}: {said}", self.name, layout.words()))
             .about(&self.name)
-            .advise(match is_of_text {
-                true => {
+            .advise(match failure.downcast_ref::<Unreadable>() {
+                Some(unreadable) => unreadable.advice,
+                None if is_of_text => {
                     "a text in it is not UTF-8: write that column as binary, or correct its texts"
                 }
-                false => "check that it is whole: fetch or write it again",
+                None => "check that it is whole: fetch or write it again",
             })
     }
 }
@@ -900,6 +927,15 @@ impl Table {
             }
             Store::Sheet(sheet) => Some(sheet.rows),
             Store::IpcFile | Store::IpcStream | Store::Rows { .. } => None,
+        }
+    }
+
+    /// Whether its columns' types are what the file says, and not what its values say: two readers may look at others of them.
+    fn says_all_of_its_types(&self) -> bool {
+        match &self.store {
+            #[cfg(feature = "parquet")]
+            Store::Parquet { footer, .. } => !footer.has_int96(),
+            _ => true,
         }
     }
 

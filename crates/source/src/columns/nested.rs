@@ -4,10 +4,13 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float16Type, Float32Type};
 use arrow_array::{Array, ArrayRef, StringArray, downcast_dictionary_array, downcast_run_array};
 use arrow_buffer::ArrowNativeType;
-use arrow_schema::{ArrowError, DataType};
+use arrow_schema::{ArrowError, DataType, Field};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 
+use crate::columns::reading::{UUID, UUID_BYTES, uuid};
 use crate::columns::text::{float, texts};
+use inrush_core::Type;
+use inrush_core::value::rule;
 
 /// Each value as a document; NULL stays NULL.
 pub(super) fn documents(array: &ArrayRef) -> Result<StringArray, ArrowError> {
@@ -18,7 +21,7 @@ pub(super) fn documents(array: &ArrayRef) -> Result<StringArray, ArrowError> {
             if value_of(array, at).is_none() {
                 return Ok(None);
             }
-            write(array, at, &mut out)?;
+            write(array, at, None, &mut out)?;
             Ok(Some(out.clone()))
         })
         .collect()
@@ -54,18 +57,35 @@ fn string(text: &str, out: &mut String) {
     out.push_str(&serde_json::to_string(text).unwrap_or_default());
 }
 
-fn write(array: &dyn Array, at: usize, out: &mut String) -> Result<(), ArrowError> {
+/// Writes a value; `mark` is the extension that its field names, if any.
+fn write(
+    array: &dyn Array,
+    at: usize,
+    mark: Option<&str>,
+    out: &mut String,
+) -> Result<(), ArrowError> {
+    if let DataType::Union(fields, _) = array.data_type() {
+        let union = array.as_union();
+        let (id, at) = (union.type_id(at), union.value_offset(at));
+        let field = fields.iter().find(|(of, _)| *of == id).map(|(_, field)| field);
+        return write(
+            union.child(id),
+            at,
+            field.and_then(|field| field.extension_type_name()),
+            out,
+        );
+    }
     let Some((array, at)) = value_of(array, at) else {
         out.push_str("null");
         return Ok(());
     };
-    let list = |values: &dyn Array, out: &mut String| {
+    let list = |values: &dyn Array, item: &Field, out: &mut String| {
         out.push('[');
         for at in 0..values.len() {
             if at > 0 {
                 out.push(',');
             }
-            write(values, at, out)?;
+            write(values, at, item.extension_type_name(), out)?;
         }
         out.push(']');
         Ok(())
@@ -75,11 +95,11 @@ fn write(array: &dyn Array, at: usize, out: &mut String) -> Result<(), ArrowErro
         Ok(())
     };
     match array.data_type() {
-        DataType::List(_) => list(&array.as_list::<i32>().value(at), out),
-        DataType::LargeList(_) => list(&array.as_list::<i64>().value(at), out),
-        DataType::FixedSizeList(..) => list(&array.as_fixed_size_list().value(at), out),
-        DataType::ListView(_) => list(&array.as_list_view::<i32>().value(at), out),
-        DataType::LargeListView(_) => list(&array.as_list_view::<i64>().value(at), out),
+        DataType::List(item) => list(&array.as_list::<i32>().value(at), item, out),
+        DataType::LargeList(item) => list(&array.as_list::<i64>().value(at), item, out),
+        DataType::FixedSizeList(item, _) => list(&array.as_fixed_size_list().value(at), item, out),
+        DataType::ListView(item) => list(&array.as_list_view::<i32>().value(at), item, out),
+        DataType::LargeListView(item) => list(&array.as_list_view::<i64>().value(at), item, out),
         DataType::Struct(fields) => {
             out.push('{');
             for (index, field) in fields.iter().enumerate() {
@@ -88,7 +108,7 @@ fn write(array: &dyn Array, at: usize, out: &mut String) -> Result<(), ArrowErro
                 }
                 string(field.name(), out);
                 out.push(':');
-                write(array.as_struct().column(index), at, out)?;
+                write(array.as_struct().column(index), at, field.extension_type_name(), out)?;
             }
             out.push('}');
             Ok(())
@@ -96,14 +116,15 @@ fn write(array: &dyn Array, at: usize, out: &mut String) -> Result<(), ArrowErro
         DataType::Map(..) => {
             let entries = array.as_map().value(at);
             let (keys, values) = (entries.column(0), entries.column(1));
+            let [of_keys, of_values] = [0, 1].map(|at| entries.fields()[at].extension_type_name());
             out.push('{');
             for at in 0..entries.len() {
                 if at > 0 {
                     out.push(',');
                 }
-                string(&shown(keys, at)?, out);
+                string(&shown(keys, at, of_keys)?, out);
                 out.push(':');
-                write(values, at, out)?;
+                write(values, at, of_values, out)?;
             }
             out.push('}');
             Ok(())
@@ -112,10 +133,13 @@ fn write(array: &dyn Array, at: usize, out: &mut String) -> Result<(), ArrowErro
         DataType::LargeBinary => base64(array.as_binary::<i64>().value(at), out),
         DataType::BinaryView => base64(array.as_binary_view().value(at), out),
         ty => {
-            let text = shown(array, at)?;
+            let text = shown(array, at, mark)?;
             // JSON has no number that isn't one.
             let is_number = ty.is_numeric() && !text.ends_with(['N', 'y']);
-            match is_number || *ty == DataType::Boolean {
+            let is_document = ty.is_string()
+                && mark.is_some_and(|mark| Type::of_marked(mark) == Type::Json)
+                && rule::json(text.as_bytes()).is_ok();
+            match is_number || is_document || *ty == DataType::Boolean {
                 true => out.push_str(&text),
                 false => string(&text, out),
             }
@@ -124,9 +148,12 @@ fn write(array: &dyn Array, at: usize, out: &mut String) -> Result<(), ArrowErro
     }
 }
 
-fn shown(array: &dyn Array, at: usize) -> Result<String, ArrowError> {
+fn shown(array: &dyn Array, at: usize, mark: Option<&str>) -> Result<String, ArrowError> {
     let mut text = String::new();
     match array.data_type() {
+        DataType::FixedSizeBinary(UUID_BYTES) if mark == Some(UUID) => {
+            text.push_str(&uuid(array.as_fixed_size_binary().value(at)));
+        }
         // The very number, as in a column of its own: the shortest text of 32 bits is another one to who reads it as a double.
         DataType::Float16 => {
             float(f64::from(array.as_primitive::<Float16Type>().value(at)), &mut text)?
@@ -149,10 +176,12 @@ mod tests {
     use arrow_array::builder::{Int32Builder, ListBuilder};
     use arrow_array::{
         ArrowPrimitiveType, BinaryArray, BinaryViewArray, DictionaryArray, FixedSizeBinaryArray,
-        Float16Array, Float32Array, Float64Array, Int32Array, LargeBinaryArray, ListViewArray,
-        NullArray, RunArray, StructArray, UnionArray,
+        Float16Array, Float32Array, Float64Array, Int32Array, LargeBinaryArray, ListArray,
+        ListViewArray, NullArray, RunArray, StructArray, UnionArray,
     };
-    use arrow_schema::{Field, UnionFields};
+    use arrow_buffer::OffsetBuffer;
+    use arrow_schema::UnionFields;
+    use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
     use std::sync::Arc;
 
     #[test]
@@ -194,6 +223,41 @@ mod tests {
             let wanted = wanted.map(|number| format!("{{\"f\":{number}}}"));
             assert_eq!(documents.iter().flatten().collect::<Vec<_>>(), wanted);
         }
+    }
+
+    #[test]
+    fn uuids_and_documents_within_are_what_columns_of_them_have() {
+        let marked = |name: &str, ty: DataType, mark: &str| {
+            let mut field = Field::new(name, ty, true);
+            field.metadata_mut().insert(EXTENSION_TYPE_NAME_KEY.to_owned(), mark.to_owned());
+            Arc::new(field)
+        };
+        let bytes = [0x12_u8; 16];
+        let fixed = || FixedSizeBinaryArray::try_from_iter([bytes; 3].into_iter()).unwrap();
+        let documents_of = |mark: &str| {
+            let texts = StringArray::from(vec![Some(r#"{"x":[1]}"#), Some("not so"), None]);
+            let item = marked("item", DataType::FixedSizeBinary(16), mark);
+            let offsets = OffsetBuffer::new(vec![0, 1, 2, 3].into());
+            let list = ListArray::try_new(Arc::clone(&item), offsets, Arc::new(fixed()), None);
+            let pairs: [(_, ArrayRef); 3] = [
+                (marked("u", DataType::FixedSizeBinary(16), mark), Arc::new(fixed())),
+                (marked("j", DataType::Utf8, mark), Arc::new(texts)),
+                (Arc::new(Field::new("l", DataType::List(item), true)), Arc::new(list.unwrap())),
+            ];
+            let array: ArrayRef = Arc::new(StructArray::from(pairs.to_vec()));
+            let documents = documents(&array).unwrap();
+            documents.iter().map(|one| one.unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        let hex = "12121212121212121212121212121212";
+        let uuid = "12121212-1212-1212-1212-121212121212";
+        assert_eq!(
+            documents_of("arrow.uuid")[0],
+            format!(r#"{{"u":"{uuid}","j":"{{\"x\":[1]}}","l":["{uuid}"]}}"#)
+        );
+        let found = documents_of("arrow.json");
+        assert_eq!(found[0], format!(r#"{{"u":"{hex}","j":{{"x":[1]}},"l":["{hex}"]}}"#));
+        assert_eq!(found[1], format!(r#"{{"u":"{hex}","j":"not so","l":["{hex}"]}}"#));
+        assert_eq!(found[2], format!(r#"{{"u":"{hex}","j":null,"l":["{hex}"]}}"#));
     }
 
     #[test]

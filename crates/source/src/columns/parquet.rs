@@ -9,26 +9,28 @@ use std::sync::Arc;
 use std::thread;
 
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{DataType, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
+use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
 use bytes::Bytes;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
 use parquet::arrow::{ProjectionMask, parquet_to_arrow_schema};
-use parquet::basic::{LogicalType, Type as PhysicalType};
+use parquet::basic::{ConvertedType, LogicalType, Type as PhysicalType};
 use parquet::column::page::PageReader as _;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::serialized_reader::SerializedPageReader;
+use parquet::schema::types::SchemaDescriptor;
 
 use crate::blocks::{Piece, Room};
 use crate::columns::int96::{self, Twin};
 use crate::columns::intervals::{self, Intervals};
-use crate::columns::reading::{Reading, Way, readings};
+use crate::columns::leaves;
+use crate::columns::reading::{Reading, readings};
 use crate::columns::{Batch, Failure, Take};
-use inrush_core::Type;
 
 /// Batches that a thread may be ahead.
 const AHEAD: usize = 2;
@@ -79,14 +81,36 @@ fn count(own: &DataType, written: &DataType) -> Option<DataType> {
         (D::Int64, D::Duration(_) | D::Date64 | D::Timestamp(Second, _))
         | (D::Int32, D::Time32(Second)) => Some(written.clone()),
         (D::Struct(own), D::Struct(written)) => counts(own, written).map(D::Struct),
-        (D::List(own), D::List(written) | D::LargeList(written)) => {
-            inner(own, written).map(D::List)
-        }
+        // Every list is one of the format's.
+        (
+            D::List(own),
+            D::List(written)
+            | D::LargeList(written)
+            | D::FixedSizeList(written, _)
+            | D::ListView(written)
+            | D::LargeListView(written),
+        ) => inner(own, written).map(D::List),
         (D::Map(own, sorted), D::Map(written, _)) => {
             inner(own, written).map(|entries| D::Map(entries, *sorted))
         }
+        (own, D::Dictionary(_, written)) => count(own, written),
+        (own, D::RunEndEncoded(_, written)) => count(own, written.data_type()),
         _ => None,
     }
+}
+
+/// The file's schema with the names of Arrow's extensions where the format has a type for which Arrow has only those.
+fn marked(schema: &Schema, descriptor: &SchemaDescriptor) -> SchemaRef {
+    leaves::changed(schema, &|leaf, mut field: Field| {
+        let of = descriptor.column(leaf);
+        let extension = match (of.logical_type_ref(), of.converted_type()) {
+            (Some(LogicalType::Uuid), _) => "arrow.uuid",
+            (Some(LogicalType::Json), _) | (_, ConvertedType::JSON) => "arrow.json",
+            _ => return field,
+        };
+        field.metadata_mut().insert(EXTENSION_TYPE_NAME_KEY.to_owned(), extension.to_owned());
+        field
+    })
 }
 
 /// What a file says of itself.
@@ -121,6 +145,7 @@ impl Footer {
             Some(intervals) => intervals.schema(metadata.schema()),
             None => Arc::clone(metadata.schema()),
         };
+        let schema = marked(&schema, metadata.parquet_schema());
         let groups = metadata.metadata().row_groups().iter();
         let largest = groups.max_by_key(|group| group.total_byte_size());
         let stored = largest.map_or(0, |group| group.compressed_size().unsigned_abs());
@@ -142,18 +167,12 @@ impl Footer {
     }
 
     pub(super) fn readings(&self, flatten: bool) -> Vec<Reading> {
-        let mut readings = readings(&self.schema, flatten);
-        let roots = self.metadata.parquet_schema().root_schema().get_fields();
-        for reading in &mut readings {
-            if let [root] = *reading.path {
-                match roots[root].get_basic_info().logical_type_ref() {
-                    Some(LogicalType::Uuid) => (reading.way, reading.ty) = (Way::Uuid, Type::Uuid),
-                    Some(LogicalType::Json) => reading.ty = Type::Json,
-                    _ => {}
-                }
-            }
-        }
-        readings
+        readings(&self.schema, flatten)
+    }
+
+    /// Whether it has timestamps of which no type says how fine they are.
+    pub(super) fn has_int96(&self) -> bool {
+        self.twin.is_some()
     }
 
     pub(super) fn groups(&self) -> usize {
@@ -285,10 +304,13 @@ impl Footer {
                 {
                     int96::compare(&batch, &twin?, places)?;
                 }
-                let batch = match &self.intervals {
-                    Some(intervals) => intervals.batch(&batch, &self.schema, share)?,
-                    None => batch,
-                };
+                let batch = leaves::batch(&batch, &self.schema, share, &|array, to| match (
+                    &self.intervals,
+                    to,
+                ) {
+                    (Some(intervals), DataType::Interval(_)) => intervals.read(array),
+                    _ => Err(ArrowError::CastError(format!("no values of {to} are in it"))),
+                })?;
                 let mut columns = Vec::new();
                 for (index, reading) in readings.iter().enumerate() {
                     if let Ok(root) = share.binary_search(&reading.path[0]) {
@@ -428,10 +450,65 @@ struct Group {
 #[cfg(test)]
 mod tests {
     use arrow_array::Int64Array;
+    use arrow_array::cast::AsArray;
+    use inrush_core::Type;
     use parquet::arrow::ArrowWriter;
+    use parquet::data_type::{
+        ByteArray, ByteArrayType, FixedLenByteArray, FixedLenByteArrayType, Int64Type,
+    };
     use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+
+    use crate::columns::reading::names_of;
 
     use super::*;
+
+    /// Also within an object, as Arrow's extensions are.
+    #[test]
+    fn types_of_the_format_are_those_of_fields_and_of_what_is_nested() {
+        let message = "message m { required group s { required int64 n; \
+                       required fixed_len_byte_array(16) u (UUID); required binary j (JSON); } }";
+        let schema = Arc::new(parse_message_type(message).unwrap());
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut writer =
+            SerializedFileWriter::new(file.reopen().unwrap(), schema, Arc::default()).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        let uuid = FixedLenByteArray::from(ByteArray::from(vec![0x12; 16]));
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<Int64Type>().write_batch(&[7], None, None).unwrap();
+        column.close().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<FixedLenByteArrayType>().write_batch(&[uuid], None, None).unwrap();
+        column.close().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        let document = [ByteArray::from("[1]")];
+        column.typed::<ByteArrayType>().write_batch(&document, None, None).unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+        writer.close().unwrap();
+        let piece = Piece::File(file.path().to_owned(), file.reopen().unwrap());
+        let footer = Footer::read(&piece).unwrap();
+        let read = |flatten| {
+            let readings = footer.readings(flatten);
+            let types: Vec<Type> = readings.iter().map(|reading| reading.ty).collect();
+            let mut texts = Vec::new();
+            let mut take = |batch: Batch| {
+                let columns = batch.rows.columns().iter();
+                let texts_of = columns.filter_map(|column| column.as_string_opt::<i32>());
+                texts.extend(texts_of.map(|column| column.value(0).to_owned()));
+                Ok(true)
+            };
+            let names = names_of(&readings);
+            footer.batches(&piece, 0..1, &readings, &names, 1 << 20, &mut take).unwrap();
+            (types, texts)
+        };
+        let uuid = "12121212-1212-1212-1212-121212121212";
+        let within = format!(r#"{{"n":7,"u":"{uuid}","j":[1]}}"#);
+        assert_eq!(read(false), (vec![Type::Json], vec![within]));
+        let types = vec![Type::Integer, Type::Uuid, Type::Json];
+        assert_eq!(read(true), (types, vec![uuid.to_owned(), "[1]".to_owned()]));
+    }
 
     #[test]
     fn a_page_may_be_as_large_as_its_column() {

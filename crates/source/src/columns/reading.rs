@@ -10,6 +10,7 @@ use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef, TimeU
 
 use crate::columns::nested;
 use crate::columns::widen::widen;
+use crate::header::unique;
 use inrush_core::encode::is_viewed;
 use inrush_core::value::rule;
 use inrush_core::{Spoiler, Type};
@@ -71,7 +72,7 @@ fn add(
             ty => {
                 let from = ty.clone();
                 let (way, ty) = match field.extension_type_name() {
-                    Some("arrow.uuid") if *ty == DataType::FixedSizeBinary(16) => {
+                    Some(UUID) if *ty == DataType::FixedSizeBinary(UUID_BYTES) => {
                         (Way::Uuid, Type::Uuid)
                     }
                     Some(name) if is_text(ty) => (way(ty).0, Type::of_marked(name)),
@@ -154,13 +155,16 @@ pub(super) fn way(ty: &DataType) -> (Way, Type) {
     }
 }
 
-/// The columns' names, and the types that readings make of them.
+/// The columns' names, each another one as in the load, so that bad rows can be loaded again; and the types that readings make of them.
 pub(super) fn names_of(readings: &[Reading]) -> SchemaRef {
-    let field = |reading: &Reading| {
-        let field = Field::new(&reading.name, reading.becomes(), true);
+    let names = readings.iter().map(|reading| reading.name.clone()).collect();
+    // What is said of them was said when the source was opened.
+    let names = unique(names, &mut Vec::new());
+    let field = |(name, reading): (String, &Reading)| {
+        let field = Field::new(name, reading.becomes(), true);
         if reading.is_typed { Type::written_out(field) } else { field }
     };
-    Arc::new(Schema::new(readings.iter().map(field).collect::<Vec<_>>()))
+    Arc::new(Schema::new(names.into_iter().zip(readings).map(field).collect::<Vec<_>>()))
 }
 
 fn decimal(precision: u8, ty: &DataType) -> Type {
@@ -182,16 +186,21 @@ impl Reading {
     /// The column of a batch, of which `root` is the one that the path begins with.
     pub(super) fn apply(&self, batch: &RecordBatch, root: usize) -> Result<ArrayRef, ArrowError> {
         let mut array = Arc::clone(batch.column(root));
+        let mut nulls = None;
         for at in self.path.iter().skip(1) {
-            array = field_of(&array, *at)?;
+            let parent = array.as_struct();
+            nulls = NullBuffer::union(nulls.as_ref(), parent.nulls());
+            array = Arc::clone(parent.column(*at));
         }
-        match &self.way {
-            Way::AsIs => Ok(array),
-            Way::Cast(to) => widen(&array, to),
-            Way::Days => Ok(Arc::new(days(&widen(&array, &MILLIS)?)?)),
-            Way::Uuid => Ok(Arc::new(uuids(&array))),
-            Way::Json => Ok(Arc::new(nested::documents(&array)?)),
-        }
+        let array = also_null(array, nulls.as_ref())?;
+        let read: ArrayRef = match &self.way {
+            Way::AsIs => array,
+            Way::Cast(to) => widen(&array, to)?,
+            Way::Days => Arc::new(days(&widen(&array, &MILLIS)?)?),
+            Way::Uuid => Arc::new(uuids(&array)),
+            Way::Json => Arc::new(nested::documents(&array)?),
+        };
+        also_null(read, nulls.as_ref())
     }
 
     /// The type of the arrays that [`Reading::apply`] makes.
@@ -202,6 +211,11 @@ impl Reading {
             Way::Days => DataType::Date32,
             Way::Uuid | Way::Json => DataType::Utf8,
         }
+    }
+
+    /// What it is in the file.
+    pub(super) fn from(&self) -> &DataType {
+        &self.from
     }
 
     /// Whether both are of one type in their files.
@@ -277,12 +291,15 @@ fn is_of_texts(ty: &DataType) -> bool {
     }
 }
 
-/// A field of a struct, NULL where the struct is.
-fn field_of(array: &ArrayRef, at: usize) -> Result<ArrayRef, ArrowError> {
-    let parent = array.as_struct();
-    let field = parent.column(at);
-    let nulls = NullBuffer::union(parent.nulls(), field.nulls());
-    Ok(make_array(field.to_data().into_builder().nulls(nulls).build()?))
+/// The array, NULL also where the structs are that it is a field of. Arrays of some types can't be: they are when they have been read.
+fn also_null(array: ArrayRef, nulls: Option<&NullBuffer>) -> Result<ArrayRef, ArrowError> {
+    use DataType as D;
+    let has_none = nulls.is_none_or(|nulls| nulls.null_count() == 0);
+    if has_none || matches!(array.data_type(), D::Null | D::Union(..) | D::RunEndEncoded(..)) {
+        return Ok(array);
+    }
+    let nulls = NullBuffer::union(nulls, array.nulls());
+    Ok(make_array(array.to_data().into_builder().nulls(nulls).build()?))
 }
 
 /// The days that milliseconds are.
@@ -296,13 +313,20 @@ fn days(millis: &ArrayRef) -> Result<Date32Array, ArrowError> {
     })
 }
 
-/// As texts. What is read so is of 16 bytes each: Arrow's extension by [`add`], Parquet's logical type by the format's rules.
+/// The extension of fields that hold UUIDs (<https://arrow.apache.org/docs/format/CanonicalExtensions.html#uuid>).
+pub(super) const UUID: &str = "arrow.uuid";
+/// How long they are.
+pub(super) const UUID_BYTES: i32 = 16;
+
+/// As texts. What is read so is of [`UUID_BYTES`] each, see [`add`].
 fn uuids(array: &ArrayRef) -> StringArray {
-    let text = |bytes: &[u8]| {
-        let text = rule::uuid_text(bytes.try_into().expect("16 bytes"));
-        String::from_utf8_lossy(&text).into_owned()
-    };
-    array.as_fixed_size_binary().iter().map(|value| value.map(text)).collect()
+    array.as_fixed_size_binary().iter().map(|value| value.map(uuid)).collect()
+}
+
+/// As text.
+pub(super) fn uuid(bytes: &[u8]) -> String {
+    let text = rule::uuid_text(bytes.try_into().expect("16 bytes"));
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 #[cfg(test)]
@@ -336,6 +360,44 @@ mod tests {
             assert_eq!(becomes, to, "{ty}");
             assert!(is_viewed(&becomes));
         }
+    }
+
+    #[test]
+    fn fields_are_null_where_their_struct_is_whatever_their_arrays_are() {
+        use arrow_array::{Int32Array, NullArray, RunArray, StructArray, UnionArray};
+        use arrow_schema::UnionFields;
+        let texts = || Arc::new(StringArray::from(vec!["a", "b", "c"]));
+        let of_union = [(0, Arc::new(Field::new("t", DataType::Utf8, true)))];
+        let union = UnionArray::try_new(
+            UnionFields::from_iter(of_union),
+            vec![0_i8; 3].into(),
+            Some(vec![0, 1, 2].into()),
+            vec![texts()],
+        );
+        let runs = RunArray::try_new(&Int32Array::from(vec![1, 2, 3]), texts().as_ref());
+        let arrays: [ArrayRef; 4] = [
+            Arc::new(NullArray::new(3)),
+            Arc::new(union.unwrap()),
+            Arc::new(runs.unwrap()),
+            texts(),
+        ];
+        let fields: Fields =
+            arrays.iter().map(|array| Field::new("f", array.data_type().clone(), true)).collect();
+        let nulls = NullBuffer::from(vec![true, false, true]);
+        let of = StructArray::new(fields, arrays.to_vec(), Some(nulls));
+        let batch = RecordBatch::try_from_iter([("s", Arc::new(of) as ArrayRef)]).unwrap();
+        let found = readings(&batch.schema(), true);
+        let read: Vec<ArrayRef> =
+            found.iter().map(|reading| reading.apply(&batch, 0).unwrap()).collect();
+        assert!(found[0].is_nothing());
+        for (array, wanted) in read[1..].iter().zip([["\"a\"", "\"c\""], ["a", "c"], ["a", "c"]]) {
+            let [first, last] = wanted;
+            let found: Vec<_> = array.as_string::<i32>().iter().collect();
+            assert_eq!(found, [Some(first), None, Some(last)]);
+        }
+        let names = names_of(&found);
+        let names: Vec<_> = names.fields().iter().map(|field| field.name().as_str()).collect();
+        assert_eq!(names, ["s.f", "s.f_2", "s.f_3", "s.f_4"]);
     }
 
     #[test]

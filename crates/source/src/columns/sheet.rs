@@ -449,7 +449,8 @@ fn is_header(
     let first = look.first_seen(width);
     let pick = |seen: &[Observed]| used.iter().map(|at| seen[*at].clone()).collect::<Vec<_>>();
     let names: Vec<String> = used.iter().map(|at| names[*at].clone()).collect();
-    let verdict = first_line::header(&names, &pick(&first), &pick(&rest), known);
+    let verdict =
+        first_line::header(&names, &pick(&first), &pick(&rest), known, &look.read.columns);
     let Some(is_header) = verdict.header else {
         let values: Vec<Vec<u8>> = names.into_iter().map(String::into_bytes).collect();
         return Err(header::unclear(&input.name, &values, known, verdict.why));

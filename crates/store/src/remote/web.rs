@@ -90,7 +90,15 @@ impl Web {
     /// Refuses a redirect that leaves the origin, other than from http to https. Where another server sends us the user says: it may be
     /// one that only this machine can reach.
     fn step(&self, from: &Url, to: &Url) -> Result<(), Trouble> {
-        let advice = format!("name {} itself, if it is the one that is meant", shown(to));
+        let advice = match to.query() {
+            None => format!("name {} itself, if it is the one that is meant", shown(to)),
+            // It may be a signature, which is a secret, and without which the address leads nowhere.
+            Some(_) => format!(
+                "name {} itself, with its query, which is left out here: curl -sI {} shows it",
+                shown(to),
+                self.name()
+            ),
+        };
         match (from.scheme(), to.scheme()) {
             (_, "http" | "https") if is_same_origin(from, to) => Ok(()),
             ("http", "https") if from.host() == to.host() => Ok(()),

@@ -309,7 +309,11 @@ impl Load for DuckLoad<'_> {
         let read = read_file::run(self.session.connection(), self.job);
         read.map(Some).map_err(|refusal| {
             self.outcome.gave_up = refusal.cause != Cause::Interrupt;
-            self.session.explain(&refusal)
+            let error = self.session.explain(&refusal);
+            match self.outcome.gave_up {
+                true => error.advise("leave --strategy out: then inrush reads the file itself"),
+                false => error,
+            }
         })
     }
 

@@ -3,17 +3,20 @@
 
 use std::path::PathBuf;
 
+use arrow_schema::{DataType, TimeUnit};
+
 use crate::connection::{Connection, Refusal};
 use crate::ddl::{self, literal, quote};
 use crate::types;
 use crate::types::Carried;
 use inrush_core::target::Fit;
-use inrush_core::{Facts, FieldFacts, Format, Job, OnConflict, PlainFiles, Request, Type, Verify};
+use inrush_core::{Facts, Format, Job, OnConflict, PlainFiles, Request, Verify};
 
 /// Why the engine can't do a load.
 pub(super) fn unfit(request: &Request, facts: &Facts) -> Option<Fit> {
     if parquet(facts).is_none() {
-        let reason = "DuckDB reads Parquet files by itself; of text its own casts would change values silently";
+        let reason = "DuckDB reads by itself Parquet files of this machine, of one schema that leaves nothing open (INT96 does), and with \
+                      no option of reading; of text its own casts would change values silently";
         return Some(Fit::Foreign { reason: reason.to_owned() });
     }
     let reason = match () {
@@ -29,10 +32,10 @@ pub(super) fn unfit(request: &Request, facts: &Facts) -> Option<Fit> {
         () if files_of(facts).is_none() => {
             "DuckDB takes '*', '?' and '[' in a path for a pattern of several, and paths in UTF-8 alone"
         }
-        () if facts.source.loaded().any(has_zoned_nanos) => {
-            "DuckDB's reader cuts nanoseconds off where the file's timestamps are those of UTC"
+        () => {
+            let reason = otherwise(facts)?;
+            return Some(Fit::Unusable { reason });
         }
-        () => return None,
     };
     Some(Fit::Unusable { reason: reason.to_owned() })
 }
@@ -51,8 +54,34 @@ fn files_of(facts: &Facts) -> Option<Vec<String>> {
     parquet(facts)?.paths.iter().map(path).collect()
 }
 
-fn has_zoned_nanos(field: &FieldFacts) -> bool {
-    field.ty == Type::Timestamp { zone: true } && field.moments.digits > 6
+/// Why the engine would read a column's values as others, in the first column of which it would.
+fn otherwise(facts: &Facts) -> Option<String> {
+    let types = &parquet(facts)?.types;
+    let mut columns = facts.source.taken().into_iter();
+    columns.find_map(|at| {
+        let why = misread(types.get(at)?)?;
+        Some(format!("DuckDB's reader {why} in column {}", facts.source.fields[at].name))
+    })
+}
+
+/// What the engine makes of values of a type that it doesn't read as they are.
+fn misread(ty: &DataType) -> Option<&'static str> {
+    use DataType as D;
+    match ty {
+        D::Timestamp(TimeUnit::Nanosecond, Some(_)) => {
+            Some("cuts nanoseconds off timestamps of UTC")
+        }
+        D::Time64(TimeUnit::Nanosecond) => Some("may cut nanoseconds off times of day"),
+        D::Decimal256(..) => Some("makes doubles of decimals with more than 38 digits"),
+        // What only the program says that wrote the file.
+        D::Duration(_)
+        | D::Date64
+        | D::Time32(TimeUnit::Second)
+        | D::Timestamp(TimeUnit::Second, _) => Some("sees bare numbers instead of time"),
+        D::Struct(fields) => fields.iter().find_map(|field| misread(field.data_type())),
+        D::List(field) | D::Map(field, _) => misread(field.data_type()),
+        _ => None,
+    }
 }
 
 /// Has the engine read the files; how many rows it took.
@@ -117,7 +146,37 @@ fn is_kept(from: &str, to: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_kept;
+    use std::sync::Arc;
+
+    use arrow_schema::{DataType, Field, TimeUnit};
+
+    use super::{is_kept, misread};
+
+    #[test]
+    fn what_the_engine_reads_as_other_values_is_known_however_deep_it_is() {
+        let list = |ty| DataType::List(Arc::new(Field::new_list_field(ty, true)));
+        let within = |ty| DataType::Struct(vec![Field::new("a", list(ty), true)].into());
+        let zoned = |unit| DataType::Timestamp(unit, Some("UTC".into()));
+        for ty in [
+            zoned(TimeUnit::Nanosecond),
+            DataType::Time64(TimeUnit::Nanosecond),
+            DataType::Duration(TimeUnit::Millisecond),
+            DataType::Date64,
+            DataType::Timestamp(TimeUnit::Second, None),
+            DataType::Decimal256(40, 2),
+        ] {
+            assert!(misread(&ty).is_some() && misread(&within(ty.clone())).is_some(), "{ty}");
+        }
+        for ty in [
+            zoned(TimeUnit::Microsecond),
+            DataType::Timestamp(TimeUnit::Nanosecond, None),
+            DataType::Time64(TimeUnit::Microsecond),
+            DataType::Int64,
+            DataType::Decimal128(38, 2),
+        ] {
+            assert!(misread(&ty).is_none() && misread(&within(ty.clone())).is_none(), "{ty}");
+        }
+    }
 
     #[test]
     fn only_what_keeps_every_value_is_left_to_the_engine() {

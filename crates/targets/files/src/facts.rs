@@ -147,7 +147,7 @@ fn outside(place: &Place) -> Result<TargetFacts> {
 /// What holds for every file of a format.
 fn bare(place: &Place) -> TargetFacts {
     TargetFacts {
-        engine: place.format.words().to_owned(),
+        engine: place.format.a(),
         // More than any line has.
         columns_max: u32::MAX as usize,
         name_fault: None,
@@ -206,9 +206,10 @@ fn read_text(place: &Place, text: impl Read, own: &mut FileFacts) -> Result<Opti
             && let Some(separator) = form::separator(&column.name)
         {
             let shown = place.path.display();
+            let said = shell_word(&shown.to_string());
             table.way_out = Some(format!(
                 "{shown} seems to separate fields by {separator}, and rows are added with commas: \
-                 inrush load {shown} csv:NEW.csv makes a file with commas of it"
+                 inrush load {said} csv:NEW.csv makes a file with commas of it"
             ));
         }
         return Ok(table);
@@ -267,8 +268,9 @@ fn check(place: &Place, facts: &TargetFacts, table: &TableFacts) -> Result<()> {
         let mut error = Error::target(format!("{shown} {what}: no rows can be added to it"));
         if *is_source {
             let (scheme, words) = (place.format.scheme(), place.format.words());
+            let said = shell_word(&shown.to_string());
             error = error
-                .advise(format!("inrush load {shown} {scheme}:NEW.{scheme} makes a {words} of it"));
+                .advise(format!("inrush load {said} {scheme}:NEW.{scheme} makes a {words} of it"));
         }
         return Err(error.advise("--if-exists replace puts a new file in its place"));
     }

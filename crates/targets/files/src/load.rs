@@ -27,7 +27,7 @@ use inrush_core::{Action, Durability, Facts, Job, Request, Verify};
 pub(super) fn fit(format: Format, request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     let file = FileFacts::of(&facts.target);
     if file.format != Some(format) {
-        return Fit::Foreign { reason: format!("the target is a {}", facts.target.engine) };
+        return Fit::Foreign { reason: format!("the target is {}", facts.target.engine) };
     }
     let table = facts.target.table.as_ref();
     if let Some(rows) = file.rows

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
 
-use inrush_core::error::{Error, Result, without_secrets};
+use inrush_core::error::{Error, Result, escape_advice, without_secrets};
 use inrush_core::target::Location;
 use inrush_net::channel::{Address, Believe, Patience, Tls};
 
@@ -94,7 +94,8 @@ pub(super) fn claim(text: &str) -> Option<Location> {
         return None;
     }
     // What makes no sense may hold a piece of a password where none belongs.
-    let shown = place_with(text, &|_| None).ok().and_then(|_| Parts::of(text)).map(|parts| {
+    let is_clear = escape_advice(text).is_none() && place_with(text, &|_| None).is_ok();
+    let shown = Parts::of(text).filter(|_| is_clear).map(|parts| {
         let user = parts.user.map(|user| format!("{user}@")).unwrap_or_default();
         format!("mongodb://{user}{}/{}", parts.hosts, parts.database)
     });
@@ -146,6 +147,10 @@ fn wrong(what: impl Into<String>) -> Error {
 }
 
 fn place_with(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Place> {
+    taken_apart(text, variable).map_err(|error| error.of_url(text))
+}
+
+fn taken_apart(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Place> {
     let scheme = without_secrets(text);
     if text.get(..11).is_some_and(|scheme| scheme.eq_ignore_ascii_case("mongodb+srv")) {
         return Err(Error::usage("mongodb+srv:// names servers that only DNS knows, and inrush does not ask it")
@@ -364,6 +369,19 @@ mod tests {
             let error = error.to_string();
             assert!(error.contains(says) && !error.contains("secret"), "{url}: {error}");
             assert!(!claim(url).unwrap().shown.contains("secret"));
+        }
+        for url in [
+            "mongodb://u:a/secret@h/d",
+            "mongodb://u:1/secret@h/d",
+            "mongodb://u:1/a?secret@h/d",
+            "mongodb://u:1/a?w=secret@h/d",
+            "mongodb://u:1/secret?appName=a@h",
+        ] {
+            assert!(!claim(url).unwrap().shown.contains("secret"), "{url}");
+            if let Err(error) = place_with(url, &|_| None) {
+                assert!(!error.to_string().contains("secret"), "{url}: {error}");
+                assert!(error.advice()[0].contains("%2F"), "{error}");
+            }
         }
         let location = claim("mongodb://u:secret@h:5,i/d?authSource=x").unwrap();
         assert_eq!(location.shown, "mongodb://u@h:5,i/d");

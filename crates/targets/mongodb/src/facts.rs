@@ -79,7 +79,7 @@ pub(super) fn gather(
         let info = session.command(Document::new().int32("buildInfo", 1));
         let info = info.map_err(|failure| session.explain(failure))?;
         let is_ferret = ferret(info.document()).is_some();
-        check_name(session.database(), collection, is_ferret)?;
+        check_name(session.database(), collection)?;
         (engine(info.document()), is_ferret)
     };
     let mut server = ServerFacts {
@@ -93,8 +93,15 @@ pub(super) fn gather(
     };
     let table = read_table(session, collection, &mut server.seen);
     let table = table.map_err(|failure| session.explain(failure))?;
+    let replaces = matches!(request.if_exists, IfExists::Replace | IfExists::Truncate);
+    if is_ferret && collection.contains('.') && (replaces || table.is_none()) {
+        return Err(unnamed(
+            collection,
+            "FerretDB renames no collection to a name with a point, and a new one gets its name so",
+        ));
+    }
     if let Some(found) = &table
-        && !matches!(request.if_exists, IfExists::Replace | IfExists::Truncate)
+        && !replaces
         && found.holds_rows
         // Others have no index on _id.
         && matches!(found.storage.as_deref(), Some(PLAIN | CAPPED))
@@ -152,7 +159,7 @@ pub(super) fn engine(info: Raw<'_>) -> String {
 }
 
 /// <https://www.mongodb.com/docs/manual/reference/limits/#naming-restrictions>
-fn check_name(database: &str, collection: &str, is_ferret: bool) -> Result<()> {
+fn check_name(database: &str, collection: &str) -> Result<()> {
     /// Of database and collection together, with the point between them.
     const NAME_MAX: usize = 255;
     let what = if collection.contains('$') {
@@ -161,14 +168,17 @@ fn check_name(database: &str, collection: &str, is_ferret: bool) -> Result<()> {
         "names that begin with 'system.' are the server's own"
     } else if collection.starts_with('.') || collection.ends_with('.') {
         "no collection's name begins or ends with a point"
-    } else if is_ferret && collection.contains('.') {
-        "FerretDB renames no collection to a name with a point"
     } else if database.len() + 1 + collection.len() > NAME_MAX {
         "the name is too long"
     } else {
         return Ok(());
     };
-    Err(Error::usage(format!("--table {collection}: {what}")).advise("name another --table"))
+    Err(unnamed(collection, what))
+}
+
+/// The error of a name that the collection can't have.
+fn unnamed(collection: &str, what: &str) -> Error {
+    Error::usage(format!("--table {collection}: {what}")).advise("name another --table")
 }
 
 /// The collection, if it is there, and what is `seen` of it.

@@ -11,6 +11,7 @@ use inrush_scan as scan;
 
 use crate::bson::{self, Raw, Value, kind};
 use crate::decimal;
+use crate::types::Wishes;
 use inrush_core::value::hex;
 use inrush_core::value::rule;
 
@@ -24,16 +25,14 @@ pub(super) type Wanted = &'static str;
 const A_DOCUMENT: Wanted = "a JSON document";
 
 /// Appends the value that the text is, and gives its kind. Objects are as they are written: names that come twice stay.
-/// `decimals`: whether numbers that no double keeps may be decimals.
-pub(super) fn put(text: &[u8], decimals: bool, out: &mut Vec<u8>) -> Result<u8, Wanted> {
-    let extended = false;
-    whole(Walker { text, at: 0, decimals, extended }, out)
+pub(super) fn put(text: &[u8], wishes: Wishes, out: &mut Vec<u8>) -> Result<u8, Wanted> {
+    whole(Walker { text, at: 0, wishes, extended: false }, out)
 }
 
 /// The document that extended JSON is.
 pub(super) fn command(text: &str) -> Result<Vec<u8>, Wanted> {
     let mut out = Vec::new();
-    let walker = Walker { text: text.as_bytes(), at: 0, decimals: true, extended: true };
+    let walker = Walker { text: text.as_bytes(), at: 0, wishes: Wishes::ALL, extended: true };
     match whole(walker, &mut out)? {
         kind::DOCUMENT => Ok(out),
         _ => Err("a JSON object"),
@@ -51,7 +50,7 @@ fn whole(mut walker: Walker<'_>, out: &mut Vec<u8>) -> Result<u8, Wanted> {
 struct Walker<'t> {
     text: &'t [u8],
     at: usize,
-    decimals: bool,
+    wishes: Wishes,
     extended: bool,
 }
 
@@ -175,7 +174,7 @@ impl<'t> Walker<'t> {
             return Err(A_DOCUMENT);
         }
         self.at += length;
-        put_number(&rest[..length], self.decimals, out)
+        put_number(&rest[..length], self.wishes, out)
     }
 
     /// The value that `{"$oid": "..."}` and its like stand for; `None` where the object is what it is.
@@ -220,7 +219,7 @@ fn begin(depth: usize, out: &mut Vec<u8>) -> Result<bson::Open, Wanted> {
 }
 
 /// A number keeps its value, in the smallest kind that keeps it.
-fn put_number(text: &[u8], decimals: bool, out: &mut Vec<u8>) -> Result<u8, Wanted> {
+fn put_number(text: &[u8], wishes: Wishes, out: &mut Vec<u8>) -> Result<u8, Wanted> {
     if let Ok(number) = scan::integer(text) {
         return Ok(put_integer(number, false, out));
     }
@@ -228,15 +227,20 @@ fn put_number(text: &[u8], decimals: bool, out: &mut Vec<u8>) -> Result<u8, Want
         && number.is_finite()
         && is_same(text, number)
     {
+        if !wishes.keeps(number) {
+            return Err("a JSON document of numbers that FerretDB keeps, which has no -0");
+        }
         out.extend_from_slice(&number.to_le_bytes());
         return Ok(kind::DOUBLE);
     }
-    match decimal::read(text).filter(|_| decimals) {
+    match decimal::read(text).filter(|_| wishes.decimals) {
         Some(bytes) => {
             out.extend_from_slice(&bytes);
             Ok(kind::DECIMAL128)
         }
-        None if decimals => Err("a JSON document of numbers that a decimal of 34 digits keeps"),
+        None if wishes.decimals => {
+            Err("a JSON document of numbers that a decimal of 34 digits keeps")
+        }
         None => Err("a JSON document of numbers that a double keeps"),
     }
 }
@@ -429,10 +433,11 @@ fn push_text(text: &[u8], out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use inrush_core::value::double::Specials;
 
     fn back(text: &str) -> Result<String, Wanted> {
         let mut out = Vec::new();
-        let kind = put(text.as_bytes(), true, &mut out)?;
+        let kind = put(text.as_bytes(), Wishes::ALL, &mut out)?;
         let mut shown = String::new();
         push(Value { kind, bytes: &out }, &mut shown);
         Ok(shown)
@@ -469,7 +474,11 @@ mod tests {
         for text in ["{", r#"{"a\u0000b":1}"#, r#""\ud800""#, &digits, "1e9999", &deep] {
             assert!(back(text).is_err(), "{text}");
         }
-        assert!(put(b"12345678901234567890", false, &mut Vec::new()).is_err());
+        let ferret = Wishes { decimals: false, specials: Specials::None, ..Wishes::ALL };
+        for text in ["12345678901234567890", "[-0.0]"] {
+            assert!(put(text.as_bytes(), ferret, &mut Vec::new()).is_err(), "{text}");
+            assert!(back(text).is_ok(), "{text}");
+        }
         assert!(back(&deep[1..deep.len() - 1]).is_ok());
     }
 

@@ -53,16 +53,9 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     let unusable = |reason: String| Fit::Unusable { reason };
     let kept = facts.kept_table(request);
     let ferret = ServerFacts::of(&facts.target).is_ferret;
-    if kept.and_then(|table| table.storage.as_deref()) == Some(VIEW) {
-        return unusable(
-            "the target is a view, which takes no rows: load into the collection behind it"
-                .to_owned(),
-        );
-    }
-    if request.if_exists == IfExists::Truncate
-        && kept.and_then(|table| table.storage.as_deref()) == Some(CAPPED)
-    {
-        return unusable("rows of a capped collection can't be deleted".to_owned());
+    let storage = facts.target.table.as_ref().and_then(|table| table.storage.as_deref());
+    if let Some(reason) = storage.and_then(|storage| storage_fault(storage, request)) {
+        return unusable(reason);
     }
     if let Some(reason) = name_fault(request, facts) {
         return unusable(reason);
@@ -148,6 +141,30 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     }
 }
 
+/// Why what the collection is does not allow what is asked for.
+fn storage_fault(storage: &str, request: &Request) -> Option<String> {
+    let why = match (storage, request.if_exists) {
+        (VIEW, IfExists::Replace) => {
+            "the target is a view, whose place no collection takes: drop it first"
+        }
+        (VIEW, _) => {
+            "the target is a view, which takes no rows: load into the collection behind it"
+        }
+        (TIME_SERIES, IfExists::Replace) => {
+            "the target is a time series, whose place no collection takes: drop it first"
+        }
+        (TIME_SERIES, _) if request.on_conflict != OnConflict::Fail => {
+            "the target is a time series, which has no unique key: no row is another's duplicate, so --on-conflict has nothing to compare"
+        }
+        (CAPPED, IfExists::Truncate) => "rows of a capped collection can't be deleted",
+        (CAPPED, how) if how != IfExists::Replace && request.verify == Verify::Checksum => {
+            "a capped collection drops its oldest documents as new ones come, so its sums can't be compared: --verify count or none"
+        }
+        _ => return None,
+    };
+    Some(why.to_owned())
+}
+
 /// Why the source's names can't be those of fields that this request asks for.
 fn name_fault(request: &Request, facts: &Facts) -> Option<String> {
     let names = || facts.source.loaded().map(|field| field.name.as_str());
@@ -198,12 +215,21 @@ fn notes(request: &Request, facts: &Facts, knobs: &Knobs, staged: bool) -> Vec<S
     if let Some(name) = names().find(is_odd) {
         notes.push(format!("queries reach a field called {name} by $getField alone"));
     }
+    if is_capped(request, facts) {
+        notes.push("a capped collection drops its oldest documents as new ones come, so the rows in it are not counted".to_owned());
+    }
     let wishes = fields::wishes_of(facts, knobs);
-    let is_decimal = |ty: &Type| matches!(ty, Type::Decimal { .. });
-    if !wishes.decimals && facts.source.loaded().any(|field| is_decimal(&field.ty)) {
+    let types = facts.source.loaded().map(|field| &field.ty).chain(request.types.values());
+    if !wishes.decimals && types.into_iter().any(|ty| matches!(ty, Type::Decimal { .. })) {
         notes.push("FerretDB has no decimals, so they are stored as text".to_owned());
     }
     notes
+}
+
+/// Whether the rows go into a collection that makes room for them by dropping others.
+fn is_capped(request: &Request, facts: &Facts) -> bool {
+    let kept = facts.kept_table(request).and_then(|table| table.storage.as_deref());
+    kept == Some(CAPPED)
 }
 
 pub(super) fn memory(request: &Request) -> Memory {
@@ -444,6 +470,9 @@ impl Inspect for MongoLoad<'_> {
 
     fn rows(&mut self) -> Result<Option<u64>> {
         let Some(own) = self.own() else { return Ok(None) };
+        if is_capped(&self.job.request, &self.job.facts) {
+            return Ok(None);
+        }
         if ServerFacts::of(&self.job.facts.target).is_on_sqlite && self.ids().is_none() {
             return self.cells().map(Some);
         }

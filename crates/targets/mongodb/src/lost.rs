@@ -20,8 +20,14 @@ pub(super) fn read(session: &mut Session<'_>, collection: &str) -> Result<Vec<St
         if options.is_true("capped") {
             lost.push("its being capped".to_owned());
         }
-        for (name, words) in [("validator", "its validator"), ("collation", "its collation")] {
-            if options.document(name).is_some() {
+        for (name, words) in [
+            ("validator", "its validator"),
+            ("collation", "its collation"),
+            ("clusteredIndex", "its clustered index"),
+            ("expireAfterSeconds", "the time after which its documents expire"),
+            ("changeStreamPreAndPostImages", "the images of its documents for change streams"),
+        ] {
+            if options.get(name).is_some() {
                 lost.push(words.to_owned());
             }
         }

@@ -19,8 +19,19 @@ pub(super) struct Wishes {
     pub(super) wide: bool,
     /// Timestamps stay as they are written.
     pub(super) text_timestamps: bool,
-    /// Doubles that are no numbers.
+    /// Doubles that are no numbers. A server without any takes -0 for 0, too.
     pub(super) specials: Specials,
+}
+
+impl Wishes {
+    /// Nothing is kept otherwise than MongoDB does.
+    pub(super) const ALL: Self =
+        Self { decimals: true, wide: false, text_timestamps: false, specials: Specials::All };
+
+    /// Whether a number is to the server what it is here.
+    pub(super) fn keeps(self, number: f64) -> bool {
+        self.specials != Specials::None || number != 0.0 || number.is_sign_positive()
+    }
 }
 
 /// What a column takes.
@@ -122,6 +133,9 @@ impl Store {
                     Some(number) => number,
                     None => double::kept(value, self.strict, self.wishes.specials)?,
                 };
+                if !self.wishes.keeps(number) {
+                    return Err((Code::Range, "a double that FerretDB keeps, which has no -0"));
+                }
                 out.extend_from_slice(&number.to_le_bytes());
                 Ok((kind::DOUBLE, Kept::Real(number)))
             }
@@ -147,8 +161,8 @@ impl Store {
                 Ok((kind::DECIMAL128, Kept::Raw))
             }
             Form::Document => {
-                let kind = json::put(value, self.wishes.decimals, out)
-                    .map_err(|wanted| (Code::Type, wanted))?;
+                let kind =
+                    json::put(value, self.wishes, out).map_err(|wanted| (Code::Type, wanted))?;
                 Ok((kind, Kept::Raw))
             }
             Form::Binary => {
@@ -165,7 +179,9 @@ impl Store {
             (Form::Integer, Typed::Integer(number)) => {
                 (json::put_integer(number, self.wishes.wide, out), Kept::Integer(number))
             }
-            (Form::Double, Typed::Float(number)) if number.is_finite() => {
+            (Form::Double, Typed::Float(number))
+                if number.is_finite() && self.wishes.keeps(number) =>
+            {
                 out.extend_from_slice(&number.to_le_bytes());
                 (kind::DOUBLE, Kept::Real(number))
             }
@@ -233,8 +249,7 @@ mod tests {
     use crate::bson::Value;
     use inrush_core::Basis;
 
-    const WISHES: Wishes =
-        Wishes { decimals: true, wide: false, text_timestamps: false, specials: Specials::All };
+    const WISHES: Wishes = Wishes::ALL;
 
     fn stored(ty: Type, pinned: bool, wishes: Wishes, text: &str) -> Option<(u8, String)> {
         let column = Column {
@@ -294,6 +309,9 @@ mod tests {
     fn wishes_and_servers_change_the_kind_and_not_the_value() {
         let none =
             Wishes { decimals: false, wide: true, text_timestamps: true, specials: Specials::All };
+        let ferret = Wishes { specials: Specials::None, ..Wishes::ALL };
+        assert_eq!(stored(Type::Float, true, ferret, "-0.0"), None);
+        assert!(stored(Type::Float, true, ferret, "-0.5").is_some());
         let decimal = Type::Decimal { precision: 20, scale: 2 };
         assert_eq!(stored(decimal, false, none, "1.10"), Some((kind::STRING, "1.10".to_owned())));
         assert_eq!(stored(decimal, true, none, "x"), None);

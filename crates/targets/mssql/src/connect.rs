@@ -61,7 +61,8 @@ pub(super) fn claim(text: &str) -> Option<Location> {
     if !matches!(scheme.as_str(), "mssql" | "sqlserver") {
         return None;
     }
-    let shown = Url::parse(text).ok().and_then(|url| shown(&url));
+    let is_clear = escape_advice(text).is_none();
+    let shown = Url::parse(text).ok().filter(|_| is_clear).and_then(|url| shown(&url));
     Some(Location {
         secret: text.to_owned(),
         shown: shown.unwrap_or_else(|| without_secrets(text)),
@@ -106,12 +107,14 @@ fn has_properties(text: &str) -> bool {
 }
 
 fn place_with(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Place> {
+    taken_apart(text, variable).map_err(|error| error.of_url(text))
+}
+
+fn taken_apart(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Place> {
     let scheme = without_secrets(text);
     let wrong = |what: String| {
-        let error = Error::usage(what).advise(
-            "write mssql://user@host:port/database, or mssql://user@host/instance/database",
-        );
-        escape_advice(text).into_iter().fold(error, Error::advise)
+        Error::usage(what)
+            .advise("write mssql://user@host:port/database, or mssql://user@host/instance/database")
     };
     if has_properties(text) {
         let what = format!("{scheme} has properties behind semicolons, as JDBC writes them");
@@ -342,7 +345,13 @@ mod tests {
     fn passwords_are_not_shown() {
         let location = claim("mssql://u:secret@h:5/d?ca=/x").unwrap();
         assert_eq!(location.shown, "mssql://u@h:5/d");
-        for url in ["mssql://u:secret@h:99999/d", "mssql://u:secret@", "mssql://u:secret@h/"] {
+        for url in [
+            "mssql://u:secret@h:99999/d",
+            "mssql://u:secret@",
+            "mssql://u:secret@h/",
+            "mssql://u:1/2?secret=x@h/d",
+            "mssql://u:1/secret?auth=sql@h",
+        ] {
             let shown = claim(url).unwrap().shown;
             let error = opened(url, &[]).err().map(|error| error.to_string());
             assert!(!shown.contains("secret"), "{shown}");

@@ -40,7 +40,8 @@ pub(super) fn claim(text: &str) -> Option<Location> {
     if !matches!(scheme.as_str(), "mysql" | "mariadb") {
         return None;
     }
-    let shown = Url::parse(text).ok().and_then(|url| shown(&url));
+    let is_clear = escape_advice(text).is_none();
+    let shown = Url::parse(text).ok().filter(|_| is_clear).and_then(|url| shown(&url));
     Some(Location {
         secret: text.to_owned(),
         shown: shown.unwrap_or_else(|| without_secrets(text)),
@@ -143,11 +144,18 @@ fn place_with(
     file: &OptionFile,
     variable: impl Fn(&str) -> Option<String>,
 ) -> Result<Place> {
+    taken_apart(text, file, variable).map_err(|error| error.of_url(text))
+}
+
+fn taken_apart(
+    text: &str,
+    file: &OptionFile,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Result<Place> {
     let scheme = without_secrets(text);
     let wrong = |what: String| {
-        let error = Error::usage(what)
-            .advise("write mysql://user@host:port/database, with ?socket=/path for a unix socket");
-        escape_advice(text).into_iter().fold(error, Error::advise)
+        Error::usage(what)
+            .advise("write mysql://user@host:port/database, with ?socket=/path for a unix socket")
     };
     let url = Url::parse(text).map_err(|error| wrong(format!("{scheme} is no URL: {error}")))?;
     let decode = |part: &str| {
@@ -302,7 +310,13 @@ mod tests {
     fn passwords_are_not_shown() {
         let location = claim("mysql://u:secret@h:5/d?socket=/run/s.sock&ssl-ca=/x").unwrap();
         assert_eq!(location.shown, "mysql://u@h:5/d?socket=/run/s.sock");
-        for url in ["mysql://u:secret@h:99999/d", "mysql://u:secret@", "mysql://u:secret@h/"] {
+        for url in [
+            "mysql://u:secret@h:99999/d",
+            "mysql://u:secret@",
+            "mysql://u:secret@h/",
+            "mysql://u:1/2?secret=x@h/d",
+            "mysql://u:1/secret?socket=x@h",
+        ] {
             let shown = claim(url).unwrap().shown;
             let error = opened(url, "", &[]).err().map(|error| error.to_string());
             assert!(!shown.contains("secret"), "{shown}");

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use crate::client::{Client, Text};
 use crate::connect::Place;
 use crate::facts;
-use crate::session::Failure;
+use crate::session::{Failure, Refusal};
 use inrush_core::error::{Error, Result};
 use inrush_core::target::may_be_secret;
 use inrush_core::target::{Console, Row, Setting};
@@ -124,6 +124,12 @@ impl Drop for MysqlConsole<'_> {
     }
 }
 
+/// Whether it is of a row: a constraint, SIGNAL in a trigger, a partition, a check of a view or of the table.
+fn breaks_rule(refused: &Refusal) -> bool {
+    let is_of_row = ["23", "45"].iter().any(|class| refused.state.starts_with(class));
+    is_of_row || matches!(refused.code, 1369 | 1526 | 1748 | 3819 | 4025)
+}
+
 fn in_words(failure: Failure) -> Error {
     match failure {
         Failure::Stopped => Error::interrupted(),
@@ -133,6 +139,12 @@ fn in_words(failure: Failure) -> Error {
         // A wait that was too long, and a deadlock.
         Failure::Server(refused) if matches!(refused.code, 1205 | 1213) => {
             Error::target(refused.message).of_giving_way()
+        }
+        // A packet that is too large.
+        Failure::Server(refused) if refused.code == 1153 => Error::target(refused.message)
+            .advise("have the server take larger ones: SET GLOBAL max_allowed_packet"),
+        Failure::Server(refused) if breaks_rule(&refused) => {
+            Error::target(refused.message).of_broken_rule()
         }
         Failure::Server(refused) => Error::target(refused.message),
     }

@@ -4,7 +4,7 @@ use crate::ddl::{self, Insert, literal, quote};
 use crate::load::{engine_of, has_transactions};
 use crate::{indexes, staging};
 use inrush_core::error::{Error, Result};
-use inrush_core::target::{Console, Home, JobTables, SqlRows, Twins};
+use inrush_core::target::{At, Console, Home, JobTables, SqlRows, Twins, fills};
 use inrush_core::{Job, TargetFacts};
 
 /// Jobs of MySQL and MariaDB: rows and ledger are one transaction, a new name is one statement.
@@ -176,6 +176,32 @@ impl SqlRows for MysqlJobs {
         " LOCK IN SHARE MODE"
     }
 
+    /// The lock of loads: any other connection may add rows meanwhile.
+    fn begin_alone(&self, at: At<'_>) -> Result<bool> {
+        let At { console, home } = at;
+        let lock = filling(console, home)?;
+        match console.value(&format!("SELECT GET_LOCK({lock}, 10)")) {
+            Ok(Some(locked)) if locked == "1" => Ok(true),
+            Ok(_) => Err(fills(home)),
+            // Some clusters have no such locks.
+            Err(error) if error.is_refusal() => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn end_alone(&self, at: At<'_>) -> Result<()> {
+        let At { console, home } = at;
+        let lock = filling(console, home)?;
+        match console.execute(&format!("DO RELEASE_LOCK({lock})")) {
+            Err(error) if !error.is_refusal() => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    fn impatient(&self) -> &'static str {
+        "SET SESSION lock_wait_timeout = 1"
+    }
+
     fn insert(&self, job: &Job, _home: &Home, table: &str) -> (String, String) {
         let insert = Insert::into(table, job, "");
         (insert.head, insert.tail)
@@ -197,4 +223,10 @@ impl SqlRows for MysqlJobs {
         let free = |number| format!("IS_FREE_LOCK({})", lock(digits, number));
         format!("SELECT {}", (0..=last).map(free).collect::<Vec<_>>().join(" AND "))
     }
+}
+
+/// The name of the lock that loads into an empty table have.
+fn filling(console: &mut dyn Console, home: &Home) -> Result<String> {
+    let database = console.value("SELECT DATABASE()")?.unwrap_or_default();
+    Ok(staging::filling(&database, &home.table))
 }

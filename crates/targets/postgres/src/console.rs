@@ -96,6 +96,12 @@ fn is_to_keep(sql: &str) -> bool {
     ["COMMIT", "END", "PREPARE"].iter().any(|end| word.eq_ignore_ascii_case(end))
 }
 
+/// Whether this SQLSTATE is of a row: a constraint, a check of a view, or RAISE in a trigger
+/// (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
+fn breaks_rule(state: &str) -> bool {
+    state.starts_with("23") || matches!(state, "44000" | "P0001")
+}
+
 fn in_words(failure: Failure) -> Error {
     match failure {
         Failure::Stopped => Error::interrupted(),
@@ -108,10 +114,16 @@ fn in_words(failure: Failure) -> Error {
         {
             Error::target(refused.message).of_giving_way()
         }
-        // Which row, or which other object, the server says apart.
-        Failure::Server(refused) => Error::target(match refused.detail {
-            Some(detail) => format!("{} ({})", refused.message, detail.trim_end_matches('.')),
-            None => refused.message,
-        }),
+        Failure::Server(refused) => {
+            // Which row, or which other object, the server says apart.
+            let error = Error::target(match refused.detail {
+                Some(detail) => format!("{} ({})", refused.message, detail.trim_end_matches('.')),
+                None => refused.message,
+            });
+            match breaks_rule(&refused.state) {
+                true => error.of_broken_rule(),
+                false => error,
+            }
+        }
     }
 }

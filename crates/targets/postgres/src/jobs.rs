@@ -4,7 +4,9 @@ use crate::ddl::{self, Table, literal, names};
 use crate::facts::ServerFacts;
 use crate::staging;
 use inrush_core::error::{Error, Result};
-use inrush_core::target::{Console, Home, JobTables, Lost, SqlRows, Twins, WITHOUT_TABLES};
+use inrush_core::target::{
+    At, Console, Home, JobTables, Lost, SqlRows, Twins, WITHOUT_TABLES, fills,
+};
 use inrush_core::{Job, OnConflict, TargetFacts};
 
 /// Jobs of PostgreSQL: everything that publishes, renames too, is one transaction.
@@ -217,6 +219,32 @@ impl SqlRows for PostgresJobs {
         " FOR SHARE"
     }
 
+    fn begin_alone(&self, at: At<'_>) -> Result<bool> {
+        let At { console, home } = at;
+        let table = beside(home, &home.table);
+        console.execute("SAVEPOINT alone")?;
+        let lock = format!("LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE", table.sql());
+        match console.execute(&lock) {
+            Ok(_) => return Ok(false),
+            Err(error) if error.is_refusal() => {}
+            Err(error) => return Err(error),
+        }
+        // This user may not have others wait, or the table is none that can be locked: other loads are kept out.
+        console.execute("ROLLBACK TO SAVEPOINT alone")?;
+        match console.value(&ddl::try_lock(&table))?.as_deref() {
+            Some("t") => Ok(true),
+            _ => Err(fills(home)),
+        }
+    }
+
+    fn end_alone(&self, at: At<'_>) -> Result<()> {
+        at.console.execute("ROLLBACK TO SAVEPOINT alone").map(drop)
+    }
+
+    fn impatient(&self) -> &'static str {
+        "SET lock_timeout = '1s'"
+    }
+
     fn insert(&self, job: &Job, home: &Home, table: &str) -> (String, String) {
         let insert = ddl::Insert::into(&beside(home, table), job);
         (insert.head, insert.tail)
@@ -250,16 +278,14 @@ impl SqlRows for PostgresJobs {
 
     fn are_free(&self, digits: &str, last: u32) -> String {
         // https://www.postgresql.org/docs/current/view-pg-locks.html: a key of 64 bits is in two halves.
-        let halves = |number| {
-            let key = key(digits, number).cast_unsigned();
-            format!("({}, {})", key >> 32, key & 0xffff_ffff)
-        };
-        let keys: Vec<String> = (0..=last).map(halves).collect();
+        const KEY: &str = "((classid::int8 << 32) | objid::int8)";
+        let (first, last) = (key(digits, 0), key(digits, last));
+        // Behind the largest key comes the smallest.
+        let both = if first <= last { "AND" } else { "OR" };
         format!(
             "SELECT NOT EXISTS (SELECT FROM pg_catalog.pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted \
              AND database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()) \
-             AND (classid::int8, objid::int8) IN ({}))",
-            keys.join(", ")
+             AND ({KEY} >= ({first}) {both} {KEY} <= ({last})))"
         )
     }
 }

@@ -25,7 +25,8 @@ pub(super) fn read(connection: &Connection, table: &str) -> rusqlite::Result<Vec
         if let Some(default) = row.get::<_, Option<String>>(2)? {
             of_columns.push(format!("DEFAULT {default} of {name}"));
         }
-        let (_, collation, ..) = connection.column_metadata(Some("main"), table, name.as_str())?;
+        let known = connection.column_metadata(Some("main"), table, name.as_str());
+        let collation = known.ok().and_then(|(_, collation, ..)| collation);
         let collation = collation.map(std::ffi::CStr::to_string_lossy).unwrap_or_default();
         if !collation.is_empty() && !collation.eq_ignore_ascii_case("BINARY") {
             of_columns.push(format!("COLLATE {collation} of {name}"));

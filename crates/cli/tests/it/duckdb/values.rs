@@ -1,8 +1,12 @@
 use std::fmt::Write as _;
 
+use arrow_array::{
+    DurationMillisecondArray, Int64Array, Time64NanosecondArray, TimestampNanosecondArray,
+};
 use serde_json::json;
 
 use super::{STRATEGIES, columns, fixture, lines, rows, sql};
+use crate::columns::{batch, column, int96, parquet};
 use crate::fixture::{Fixture, Random, size, thorough};
 
 /// Loads with every strategy, verified by checksum, and gives the table.
@@ -416,6 +420,52 @@ fn duckdb_reads_parquet_by_itself_where_nothing_is_lost() {
     let load = ["f1.parquet", "f2.parquet", "e.duckdb", "--table", "t"];
     fixture.misused(&[&["load"], &load[..], &by_itself[..]].concat()).says(&["duckdb/read-file"]);
     fixture.refuses(&load).says(&["f2.parquet: row 1", "'9007199254740993'"]);
+}
+
+/// Bare integers of which only Arrow's schema says what they count, and timestamps of which no type says how fine they are.
+#[test]
+fn what_duckdb_would_read_otherwise_is_not_left_to_it() {
+    let Some(fixture) = fixture() else { return };
+    let durations = column(DurationMillisecondArray::from(vec![90_000]));
+    parquet(&fixture, "spans.parquet", &batch(vec![("d", durations)]), 1);
+    int96(&fixture, "fine.parquet", &[&[(19_723, 123_456_789)]]);
+    sql(&fixture, "a.duckdb", "CREATE TABLE spans (d BIGINT); CREATE TABLE fine (t TIMESTAMP)");
+    let by_itself = ["--strategy", "duckdb/read-file"];
+    for (file, why) in [
+        ("spans.parquet", "sees bare numbers instead of time in column d"),
+        ("fine.parquet", "leaves nothing open (INT96 does)"),
+    ] {
+        let load = [&["load", file, "a.duckdb"], &by_itself[..]].concat();
+        fixture.misused(&load).says(&["duckdb/read-file", why]);
+    }
+    fixture.refuses(&["spans.parquet", "a.duckdb"]).says(&["'PT90S' is not an integer"]);
+    // What only DuckDB says of its columns it says when it reads.
+    let smaller = "CREATE TABLE t (d TINYINT)";
+    sql(&fixture, "b.duckdb", smaller);
+    let numbers = column(Int64Array::from(vec![1]));
+    parquet(&fixture, "t.parquet", &batch(vec![("d", numbers)]), 1);
+    fixture
+        .load(&[&["t.parquet", "b.duckdb"], &by_itself[..]].concat())
+        .exits(1)
+        .says(&["might not keep every value", "leave --strategy out"]);
+}
+
+/// A load that starts again has looked at values of which the first one knew only the type.
+#[test]
+fn moments_at_the_ends_of_nanoseconds_are_bad_rows_however_often_the_load_starts() {
+    let Some(fixture) = fixture() else { return };
+    let moments = || column(TimestampNanosecondArray::from(vec![-1, i64::MAX]));
+    let clocks = column(Time64NanosecondArray::from(vec![1, 1]));
+    parquet(&fixture, "alone.parquet", &batch(vec![("t", moments())]), 2);
+    let both = batch(vec![("t", moments()), ("clock", clocks)]);
+    parquet(&fixture, "both.parquet", &both, 2);
+    for source in ["alone.parquet", "both.parquet"] {
+        let load = [source, "t.duckdb", "--table", "t", "--if-exists", "replace"];
+        let run = fixture.load(&[&load[..], &["--max-rejects", "1"]].concat()).exits(3);
+        run.prints(&["1 row"]);
+        let found = lines(&fixture, "t.duckdb", "SELECT typeof(t), t FROM t");
+        assert_eq!(found, ["TIMESTAMP_NS|1969-12-31 23:59:59.999999999"], "{source}");
+    }
 }
 
 /// To the engine a folder `id=7` is a column, and `x[1].parquet` a pattern.

@@ -1,7 +1,10 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 
+use arrow_array::{BinaryArray, Int64Array, TimestampMicrosecondArray};
+
 use super::loaded;
+use crate::columns::{batch, column, parquet};
 use crate::fixture::Fixture;
 
 fn with_files() -> Fixture {
@@ -61,6 +64,7 @@ fn a_header_of_other_columns_is_refused() {
         ("x,y\n1,2\n", &["no columns size, id", "x, y"]),
         ("id;size\n1;2\n", &["no columns size, id", "separate fields by ';'", "csv:NEW.csv"]),
         ("id\tsize\n1\t2\n", &["no columns size, id", "separate fields by a tab"]),
+        ("id,sizes\n1,2\n", &["no column size", "or load into another file"]),
         ("id,size,id\n1,2,3\n", &["names column 'id' twice"]),
         ("\"id,size\n", &["no header"]),
     ] {
@@ -111,6 +115,42 @@ fn a_column_that_was_only_null_takes_the_type_of_the_source() {
         let run = ["new.jsonl", "jsonl:out", "--if-exists", "append"];
         assert_eq!(loaded(&fixture, &run), [old, new].concat());
     }
+}
+
+/// To a file of text bytes and moments are texts, and only the source's types say how they are spelled there.
+#[test]
+fn bytes_and_moments_are_added_as_a_new_file_has_them() {
+    let fixture = Fixture::new();
+    let moments = || TimestampMicrosecondArray::from(vec![1_704_070_923_000_000, 500_000]);
+    let rows = batch(vec![
+        ("id", column(Int64Array::from(vec![1, 2]))),
+        ("raw", column(BinaryArray::from_vec(vec![b"abcd", b"\xff,\n"]))),
+        ("at", column(moments())),
+        ("zoned", column(moments().with_timezone("UTC"))),
+    ]);
+    parquet(&fixture, "in.parquet", &rows, 10);
+    for (target, header, setting) in [
+        ("csv:out", "id,raw,at,zoned\n", &[][..]),
+        ("jsonl:out", "", &[]),
+        ("jsonl:out", "", &["--set", "rows=array"]),
+    ] {
+        let load = |more: &[&str]| {
+            fixture.load(&[&["in.parquet", target], setting, more].concat()).exits(0);
+            fixture.read("out")
+        };
+        let new = load(&["--if-exists", "replace"]);
+        let rows = &new[header.len()..];
+        let twice = load(&["--if-exists", "append"]);
+        assert_eq!(twice, [&new, rows].concat(), "{}", String::from_utf8_lossy(&twice));
+        let thrice = load(&["--if-exists", "append", "--verify", "checksum"]);
+        assert_eq!(thrice, [&twice, rows].concat());
+        assert_eq!(load(&["--if-exists", "truncate"]), new);
+    }
+    // What a source of text has there stays as it is written.
+    fixture.write("out", "{\"at\":\"2024-01-01T01:02:03\"}\n");
+    fixture.write("in.csv", "at\n2024-01-01 01:02:03\n");
+    let out = loaded(&fixture, &["in.csv", "jsonl:out", "--if-exists", "append"]);
+    assert!(out.ends_with("{\"at\":\"2024-01-01 01:02:03\"}\n"), "{out}");
 }
 
 /// What is not of the target's form is called by its name, and what is advised can be done.

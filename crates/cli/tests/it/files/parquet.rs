@@ -1,7 +1,8 @@
-use std::fs::File;
+use std::fs::{self, File};
 use std::sync::Arc;
 
-use parquet::basic::{Compression, LogicalType};
+use arrow_array::DurationMillisecondArray;
+use parquet::basic::{Compression, LogicalType, Repetition};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::{ByteArray, ByteArrayType, Int32Type};
 use parquet::file::metadata::RowGroupMetaData;
@@ -12,6 +13,7 @@ use parquet::record::Field;
 use parquet::schema::parser::parse_message_type;
 
 use super::failures;
+use crate::columns::{batch, column, parquet as write};
 use crate::fixture::{Fixture, quoted, repository};
 
 fn open(fixture: &Fixture, name: &str) -> SerializedFileReader<File> {
@@ -381,6 +383,33 @@ fn what_is_stored_otherwise_than_it_is_written_is_refused() {
         }
         fixture.load(&[source, "theirs.parquet", "--if-exists", "replace"]).exits(0);
     }
+}
+
+/// Durations are bare integers to the format, and only Arrow's schema in the file says of what unit.
+#[test]
+fn numbers_are_not_added_to_durations() {
+    let fixture = Fixture::new();
+    let durations = column(DurationMillisecondArray::from(vec![90_000]));
+    write(&fixture, "theirs.parquet", &batch(vec![("d", durations)]), 1);
+    fixture.write("in.csv", "d\n5\n");
+    for source in ["in.csv", "theirs.parquet"] {
+        fs::copy(fixture.path(source), fixture.path("copy")).unwrap();
+        let load = ["copy", "theirs.parquet", "--if-exists", "append"];
+        fixture.refuses(&load).says(&["column d of theirs.parquet is of type duration(ms) stored"]);
+    }
+}
+
+/// What takes no NULL is written, of whatever type it is.
+#[test]
+fn columns_that_take_no_null_are_written() {
+    let fixture = Fixture::new();
+    fixture.write("in.jsonl", "{\"id\":1,\"doc\":{\"a\":1}}\n{\"id\":2,\"doc\":[1]}\n");
+    load(&fixture, &["in.jsonl", "out.parquet", "--not-null", "doc", "--not-null", "id"]);
+    let file = open(&fixture, "out.parquet");
+    for field in file.metadata().file_metadata().schema().get_fields() {
+        assert_eq!(field.get_basic_info().repetition(), Repetition::REQUIRED, "{field:?}");
+    }
+    assert_eq!(shown(&fixture, "out.parquet").len(), 2);
 }
 
 #[test]

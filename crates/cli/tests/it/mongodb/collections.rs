@@ -1,4 +1,13 @@
+use std::sync::Arc;
+
+use arrow_array::{Int64Array, RecordBatch};
+use inrush::plan::Type;
+use inrush::{LoadOptions, Steps, Unobserved, Writer};
+use serde_json::json;
+
+use super::script::{Fate, Script, VERB};
 use super::server::{STRATEGIES, for_each_server, rows};
+use crate::fixture::Fixture;
 use crate::servers::Database as _;
 
 #[test]
@@ -93,6 +102,12 @@ fn names_that_no_collection_may_have() {
         assert_eq!(server.tables(), ["a b \u{e9}"]);
         if server.name().starts_with("ferretdb") {
             server.misused(&["t.csv", "--table", "a.b"]).says(&["FerretDB"]);
+            // One that is there keeps its name.
+            server.query("{\"create\": \"a.b\"}");
+            server.load(&["t.csv", "--table", "a.b", "--if-exists", "append"]).exits(0);
+            server
+                .misused(&["t.csv", "--table", "a.b", "--if-exists", "replace"])
+                .says(&["FerretDB"]);
         }
     });
 }
@@ -120,5 +135,75 @@ fn knobs_change_no_row() {
             assert_eq!(documents.len(), 500);
             assert_eq!(documents[499], rows![[499, "name 499"]][0]);
         }
+    });
+}
+
+/// What is refused is refused before a row is sent.
+#[test]
+fn what_no_collection_replaces_and_what_has_no_keys_is_refused() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "id\n1\n");
+    for (kind, more, says) in [
+        ("view", &["--if-exists", "replace"][..], "a view, whose place no collection takes"),
+        ("view", &["--if-exists", "append"], "a view, which takes no rows"),
+        ("timeseries", &["--if-exists", "replace"], "time series, whose place no collection takes"),
+        (
+            "timeseries",
+            &["--if-exists", "append", "--on-conflict", "skip", "--primary-key", "id"],
+            "which has no unique key",
+        ),
+    ] {
+        let server = Script::start(move |command, _| match command[VERB].as_str() {
+            Some("listCollections") => Fate::Answered(json!({
+                "cursor": {"id": 0, "ns": "d.t", "firstBatch": [{"name": "t", "type": kind, "options": {}}]},
+                "ok": 1.0,
+            })),
+            _ => Fate::Done,
+        });
+        let url = server.url();
+        let load = [&["t.csv", &url][..], more].concat();
+        fixture.load(&load).exits(2).says(&[says]);
+        assert!(server.heard("insert").is_empty());
+    }
+}
+
+/// Its oldest documents go as new ones come: no count says how many were added.
+#[test]
+fn a_full_capped_collection_takes_rows() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "id\n1\n2\n");
+    let server = Script::start(|command, documents| match command[VERB].as_str() {
+        Some("listCollections") => Fate::Answered(json!({
+            "cursor": {"id": 0, "ns": "d.t", "firstBatch": [{"name": "t", "type": "collection", "options": {"capped": true}}]},
+            "ok": 1.0,
+        })),
+        Some("insert") => Fate::Answered(json!({"n": documents.len(), "ok": 1.0})),
+        _ => Fate::Done,
+    });
+    server.put("t", &[json!({"_id": 7})]);
+    let url = server.url();
+    let load = ["t.csv", &url, "--if-exists", "append", "-v"];
+    fixture.load(&load).exits(0).says(&["drops its oldest documents"]);
+    let load = ["t.csv", &url, "--if-exists", "append", "--verify", "checksum"];
+    fixture.load(&load).exits(2).says(&["--verify count or none"]);
+}
+
+/// Types that were declared hold for every step of a program's rows.
+#[test]
+fn declared_types_hold_for_every_step() {
+    for_each_server(|server| {
+        let types = [("id".to_owned(), Type::Text)].into();
+        let table = Some("t".to_owned());
+        let options = LoadOptions { table, types, ..LoadOptions::default() };
+        let steps = Steps { rows: Some(1), time: None };
+        let ids: Int64Array = [1, 2].into_iter().collect();
+        let batch = RecordBatch::try_from_iter([("id", Arc::new(ids) as _)]).unwrap();
+        let observer = Arc::new(Unobserved);
+        let url = server.url();
+        let mut writer = Writer::in_steps(batch.schema(), &url, &options, steps, observer).unwrap();
+        writer.write(&batch).unwrap();
+        writer.finish().unwrap();
+        let strings = "{\"count\": \"t\", \"query\": {\"id\": {\"$type\": \"string\"}}}";
+        assert_eq!(server.number(strings), 2);
     });
 }

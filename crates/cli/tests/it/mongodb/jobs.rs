@@ -43,6 +43,21 @@ fn of_attempts_at_one_partition_at_once_one_writes() {
     for_each_server(jobs::one_partition_at_once);
 }
 
+#[test]
+fn a_collection_is_empty_until_a_partition_comes() {
+    for_each_server(jobs::partitions_into_an_empty_table);
+}
+
+#[test]
+fn many_bad_rows_do_not_stop_a_job() {
+    for_each_server(jobs::many_bad_rows);
+}
+
+#[test]
+fn a_job_that_is_half_published_says_so() {
+    for_each_server(jobs::other_tokens_than_were_published_with);
+}
+
 /// An attempt may write all of its rows, or some, and be killed before it can say so: who writes them again finds them.
 #[test]
 fn a_partition_that_is_written_again_is_found_by_its_ids() {

@@ -364,3 +364,15 @@ fn a_column_without_values_is_of_no_kind() {
         assert_eq!(server.fields("t").len(), 2);
     });
 }
+
+/// However the user spells them, the key's columns are fields as the source spells them.
+#[test]
+fn a_primary_key_is_made_of_the_columns_as_they_are_spelt() {
+    for_each_server(|server| {
+        server.write("t.csv", "Order,Item\n1,1\n1,2\n1,1\n");
+        let load = ["t.csv", "--primary-key", "order,item", "--index", "ITEM"];
+        let run = server.load(&[&load[..], &["--max-rejects", "1"]].concat()).exits(3);
+        run.prints(&["1 bad row rejected"]);
+        assert_eq!(server.count("t"), 2);
+    });
+}

@@ -151,6 +151,8 @@ fn assert_exactly_the_good_rows(server: &Server, dirty: &Dirty, way: &Way, more:
             note.remove("message").unwrap().as_str().is_some_and(|message| !message.is_empty())
         );
         assert_eq!(note.remove("table").unwrap(), "t");
+        assert!(note.remove("dialect").is_some());
+        assert_eq!(note.remove("line_hash").is_some(), note["code"] == "quote");
         if note["code"] == "duplicate-key" {
             // A key may have several columns.
             note.insert("column".to_owned(), Json::Null);

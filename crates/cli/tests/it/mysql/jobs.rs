@@ -60,6 +60,41 @@ fn the_command_says_what_of_a_job_is_seen_early() {
 }
 
 #[test]
+fn of_two_jobs_that_want_an_empty_table_one_is_published() {
+    for_each_server(|server| {
+        jobs::two_into_one_empty_table(server, &["LOCK TABLES t READ"], "UNLOCK TABLES");
+    });
+}
+
+#[test]
+fn a_table_is_empty_until_a_partition_comes() {
+    for_each_server(jobs::partitions_into_an_empty_table);
+}
+
+#[test]
+fn many_bad_rows_do_not_stop_a_job() {
+    for_each_server(jobs::many_bad_rows);
+}
+
+#[test]
+fn tokens_may_be_listed_in_any_order() {
+    for_each_server(jobs::the_last_partition_decides);
+}
+
+#[test]
+fn a_job_that_is_half_published_says_so() {
+    for_each_server(jobs::other_tokens_than_were_published_with);
+}
+
+#[test]
+fn types_of_a_job_hold_for_every_attempt() {
+    for_each_server(|server| {
+        let types = ["f=boolean", "g=integer"];
+        jobs::types_of_begin(server, "f tinyint, g int", &types, ("1,5", "77,5"));
+    });
+}
+
+#[test]
 fn attempts_fill_one_table_at_the_same_time() {
     for_each_server(jobs::straight_into_one_table);
 }

@@ -170,6 +170,8 @@ fn assert_exactly_the_good_rows(server: &Server, dirty: &Dirty, way: &Way, more:
         assert_eq!(note.remove("file"), Some(json!("dirty.csv")));
         let message = note.remove("message").unwrap();
         assert!(note.remove("table").unwrap().is_string());
+        assert!(note.remove("dialect").is_some());
+        assert_eq!(note.remove("line_hash").is_some(), note["code"] == "quote");
         assert!(message.as_str().unwrap().contains(words) && message != "", "{message} by {way:?}");
         if words.contains("positive_check") {
             // Only COPY says which column has a domain's values.

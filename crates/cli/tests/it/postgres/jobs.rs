@@ -65,6 +65,43 @@ fn attempts_fill_one_table_at_the_same_time() {
 }
 
 #[test]
+fn of_two_jobs_that_want_an_empty_table_one_is_published() {
+    for_each_server(|server| {
+        jobs::two_into_one_empty_table(server, &["BEGIN", "LOCK TABLE t IN SHARE MODE"], "COMMIT");
+    });
+}
+
+#[test]
+fn a_table_is_empty_until_a_partition_comes() {
+    for_each_server(jobs::partitions_into_an_empty_table);
+}
+
+#[test]
+fn many_bad_rows_do_not_stop_a_job() {
+    for_each_server(jobs::many_bad_rows);
+}
+
+#[test]
+fn tokens_may_be_listed_in_any_order() {
+    for_each_server(jobs::the_last_partition_decides);
+}
+
+#[test]
+fn a_job_that_is_half_published_says_so() {
+    for_each_server(jobs::other_tokens_than_were_published_with);
+}
+
+#[test]
+fn types_of_a_job_hold_for_every_attempt() {
+    for_each_server(|server| {
+        let types = ["b=bytes", "at=timestamptz"];
+        let rows = ("\\x41,2024-01-01 00:00:00Z", "\\x41,2024-01-01 00:00:00");
+        jobs::types_of_begin(server, "b bytea, at timestamptz", &types, rows);
+        assert_eq!(server.query("SELECT octet_length(b) FROM t"), rows![[4]]);
+    });
+}
+
+#[test]
 fn rows_that_a_trigger_drops_are_not_counted() {
     for_each_server(|server| {
         server.write("t.csv", "id,n\n1,10\n2,-1\n3,30\n").sql(
@@ -215,5 +252,68 @@ fn a_table_of_the_ledger_s_name_is_passed_over() {
         let gc = ["job", "gc", &url, "--older-than", "0"];
         server.inrush(&gc).exits(0).says(&["oth.inrush_jobs is passed over"]);
         assert_eq!(server.query("SELECT count(*) FROM inrush_jobs"), rows![[0]]);
+    });
+}
+
+/// A name that two schemas have is that of the job which is not at its end.
+#[test]
+fn a_job_is_recovered_in_whatever_schema() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n").sql("CREATE SCHEMA oth; CREATE SCHEMA pub");
+        let url = server.url();
+        let begin = |table| {
+            let begin = ["job", "begin", &url, "--table", table, "--like", "t.csv"];
+            server.inrush(&[&begin[..], &["--job-id", "same"]].concat()).exits(0).stdout
+        };
+        server.write("oth.json", begin("oth.t"));
+        server.inrush(&["job", "abort", "oth.json"]).exits(0);
+        begin("pub.t");
+        let recover = ["job", "recover", &url, "same"];
+        server.inrush(&recover).exits(0).prints(&["\"schema\":\"pub\"", "\"aborted\""]);
+        begin("oth.t");
+        begin("pub.t");
+        server.inrush(&recover).exits(2).says(&["two jobs same", "of table oth.t", "of pub.t"]);
+        assert_eq!(server.query("SELECT state FROM oth.inrush_jobs"), rows![["open"]]);
+    });
+}
+
+/// A job of an older version may have more.
+#[test]
+fn a_job_has_not_more_connections_than_locks_can_be_looked_through() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n");
+        let url = server.url();
+        let begin = ["job", "begin", &url, "--table", "t", "--like", "t.csv", "--connections"];
+        let begin = |connections| server.inrush(&[&begin[..], &[connections]].concat());
+        begin("10000").exits(2).says(&["at most 1000 connections"]);
+        begin("1000").exits(0);
+        server.sql("UPDATE inrush_jobs SET job = replace(job, '\"connections\":1000', '\"connections\":20000')");
+        server.inrush(&["job", "list", &url]).exits(0);
+        server.inrush(&["job", "gc", &url, "--older-than", "0"]).exits(0);
+    });
+}
+
+/// Who may not lock the table keeps other loads out, and its job is published all the same.
+#[test]
+fn who_may_only_insert_publishes_into_an_empty_table() {
+    for_each_server(|server| {
+        let user = format!("{}_user", server.database);
+        let _gone = OnDrop(|| server.try_sql(&format!("DROP OWNED BY {user}; DROP ROLE {user}")));
+        server.write("t.csv", "id\n1\n").sql(&format!(
+            "CREATE ROLE {user} LOGIN; GRANT ALL ON SCHEMA public TO {user}; CREATE TABLE t (id int);
+             GRANT SELECT, INSERT ON t TO {user}"
+        ));
+        let url = server.url_of(&user);
+        let job = |args: &[&str]| server.inrush(&[&["job"], args].concat());
+        for name in ["a", "b"] {
+            let begin = ["begin", &url, "--table", "t", "--like", "t.csv", "--job-id", name];
+            server.write(&format!("{name}.json"), job(&begin).exits(0).stdout);
+            let token = job(&["write", &format!("{name}.json"), "t.csv"]).exits(0).stdout;
+            server.write(&format!("{name}.token"), token);
+        }
+        job(&["publish", "a.json", "a.token"]).exits(0);
+        job(&["publish", "b.json", "b.token"]).exits(1).says(&["now holds rows"]);
+        assert_eq!(server.query("SELECT id FROM t"), rows![[1]]);
+        job(&["abort", "b.json"]).exits(0);
     });
 }

@@ -27,6 +27,13 @@ pub fn no_jobs(why: &str, instead: &str) -> Error {
     Error::usage(format!("no job can write here: {why}")).advise(instead)
 }
 
+/// The error where another load or job fills the table that is to be empty.
+pub fn fills(home: &Home) -> Error {
+    Error::target(format!("another load writes into table {}", home.table))
+        .advise("try again when that one is through")
+        .of_giving_way()
+}
+
 /// Where a job's table is; its hidden tables and the ledger are beside it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Home {
@@ -323,6 +330,29 @@ pub trait JobRows: Sync {
     /// Rows of a table.
     fn count(&self, at: At<'_>, table: &str) -> Result<u64>;
 
+    /// Whether the job's table holds no rows.
+    fn is_empty(&self, at: At<'_>) -> Result<bool> {
+        let table = at.home.table.clone();
+        Ok(self.count(at, &table)? == 0)
+    }
+
+    /// Has loads and jobs that want the job's table empty wait until the transaction is over, as a load into an empty table has them
+    /// wait; whether others may add rows to it all the same.
+    fn begin_alone(&self, _at: At<'_>) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Gives back what [`JobRows::begin_alone`] has taken, before the transaction is over.
+    fn end_alone(&self, _at: At<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether the job's table holds rows that others have committed, as a second connection sees it while the first one's transaction
+    /// is open. One that would have to wait for longer than a moment does not find out.
+    fn holds_others(&self, _beside: At<'_>) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Rows of a table that say themselves that they are the job's: an attempt that was killed may have left them, and the next one at its
     /// partition finds them again. None where what such an attempt has written is undone.
     fn left(&self, _at: At<'_>, _table: &str, _job: &str) -> Result<u64> {
@@ -386,6 +416,11 @@ pub trait JobRows: Sync {
 
     /// Notes what the attempt has done.
     fn note(&self, at: At<'_>, partitions: &str, number: u32, part: &Part) -> Result<()>;
+
+    /// Whether there is a partition.
+    fn has_parts(&self, at: At<'_>, partitions: &str) -> Result<bool> {
+        Ok(!self.parts(at, partitions, None)?.is_empty())
+    }
 
     /// The partition of this number, or all of them.
     fn parts(&self, at: At<'_>, partitions: &str, number: Option<u32>) -> Result<Vec<Part>>;

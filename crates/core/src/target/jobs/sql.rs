@@ -32,6 +32,22 @@ pub trait SqlRows: Sync {
     /// What ends a query for rows that no other transaction may lock to change before this one is over, while others may ask the same.
     fn shared(&self) -> &'static str;
 
+    /// Has loads and jobs that want the job's table empty wait until the transaction is over; whether others may add rows to it all the
+    /// same.
+    ///
+    /// # Errors
+    /// When one of them does not end, or as the database says.
+    fn begin_alone(&self, at: At<'_>) -> Result<bool>;
+
+    /// Gives back what [`SqlRows::begin_alone`] has taken.
+    ///
+    /// # Errors
+    /// As the database says.
+    fn end_alone(&self, at: At<'_>) -> Result<()>;
+
+    /// What has a connection wait for no lock longer than a second.
+    fn impatient(&self) -> &'static str;
+
     /// What stands before and after a query for the job's columns in the statement that adds its rows to `table`.
     fn insert(&self, job: &Job, home: &Home, table: &str) -> (String, String);
 
@@ -58,6 +74,11 @@ fn is_yes(value: Option<String>) -> bool {
     matches!(value.as_deref(), Some("t" | "1"))
 }
 
+/// A query for one row of the job's table, if there is one.
+fn first_row(sql: &(impl SqlRows + ?Sized), home: &Home) -> String {
+    format!("SELECT 1 FROM {} LIMIT 1", sql.named(home, &home.table))
+}
+
 fn condition(sql: &(impl SqlRows + ?Sized), which: Which<'_>) -> String {
     let [id, digits] = [which.id, which.digits].map(|text| sql.literal(text));
     let state = which.state.map(|state| format!(" AND state = {}", sql.literal(state)));
@@ -82,6 +103,28 @@ impl<S: SqlRows> JobRows for S {
         let sql = format!("SELECT COUNT(*) FROM {}", self.named(at.home, table));
         let count = at.console.value(&sql)?;
         Ok(count.and_then(|count| count.parse().ok()).unwrap_or(0))
+    }
+
+    fn is_empty(&self, at: At<'_>) -> Result<bool> {
+        Ok(at.console.value(&first_row(self, at.home))?.is_none())
+    }
+
+    fn begin_alone(&self, at: At<'_>) -> Result<bool> {
+        SqlRows::begin_alone(self, at)
+    }
+
+    fn end_alone(&self, at: At<'_>) -> Result<()> {
+        SqlRows::end_alone(self, at)
+    }
+
+    fn holds_others(&self, beside: At<'_>) -> Result<bool> {
+        beside.console.execute(self.impatient())?;
+        match beside.console.value(&first_row(self, beside.home)) {
+            Ok(first) => Ok(first.is_some()),
+            // Who waits to alter the table waits for the transaction, and lets this connection wait behind.
+            Err(error) if error.gave_way() => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     fn drop_surely(&self, at: At<'_>, table: &str) -> Result<bool> {
@@ -241,6 +284,12 @@ impl<S: SqlRows> JobRows for S {
             self.literal(&part.token)
         );
         at.console.execute(&sql).map(drop)
+    }
+
+    fn has_parts(&self, at: At<'_>, partitions: &str) -> Result<bool> {
+        let partitions = self.named(at.home, partitions);
+        let sql = format!("SELECT 1 FROM {partitions} WHERE part > {FENCE} LIMIT 1");
+        Ok(at.console.value(&sql)?.is_some())
     }
 
     fn parts(&self, at: At<'_>, partitions: &str, number: Option<u32>) -> Result<Vec<Part>> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, TimeUnit};
 use parquet::arrow::ArrowSchemaConverter;
-use parquet::basic::{Compression, LogicalType, Repetition, Type as PhysicalType, ZstdLevel};
+use parquet::basic::{Compression, LogicalType, Type as PhysicalType, ZstdLevel};
 use parquet::errors::Result;
 use parquet::file::metadata::{KeyValue, ParquetMetaData};
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
@@ -134,7 +134,7 @@ fn new_schema(columns: &[ArrowColumn]) -> Result<SchemaDescriptor> {
         match column.content {
             Type::Json => {
                 ParquetType::primitive_type_builder(&column.name, PhysicalType::BYTE_ARRAY)
-                    .with_repetition(Repetition::OPTIONAL)
+                    .with_repetition(field.get_basic_info().repetition())
                     .with_logical_type(Some(LogicalType::Json))
                     .build()
                     .map(Arc::new)

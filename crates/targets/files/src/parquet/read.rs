@@ -19,6 +19,7 @@ use parquet::arrow::arrow_reader::{
 use parquet::arrow::{ProjectionMask, parquet_to_arrow_schema};
 use parquet::basic::{ConvertedType, LogicalType};
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::reader::{ChunkReader as _, Length as _};
 use parquet::schema::types::{SchemaDescriptor, TypePtr};
 
 use crate::layout::Layout;
@@ -28,13 +29,27 @@ use crate::place::Place;
 use crate::read::Contents;
 use inrush_arrow::{ArrowColumn, add_batch};
 use inrush_core::encode::{Texts, is_viewed};
+use inrush_core::encrypted::is_encrypted;
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Checksum;
 use inrush_core::target::Row;
 use inrush_core::{Basis, Column, TableFacts, Type};
 
 /// A file's footer.
+///
+/// # Errors
+/// When it can't be read, or the file is encrypted: what its values are encrypted with is not in a footer, and copies of its pages under
+/// another one would be lost.
 pub(crate) fn metadata(place: &Place, file: &File) -> Result<ParquetMetaData> {
+    let is_encrypted = is_encrypted(file.len(), |start, length| file.get_bytes(start, length));
+    if is_encrypted.map_err(|error| read_error(place, error))? {
+        return Err(Error::target(format!(
+            "{} is an encrypted Parquet file: no rows can be added to it",
+            place.path.display()
+        ))
+        .advise("--if-exists replace puts a new file in its place")
+        .advise("name another file"));
+    }
     ParquetMetaDataReader::new().parse_and_finish(file).map_err(|error| read_error(place, error))
 }
 
@@ -72,9 +87,17 @@ pub(crate) fn facts(place: &Place, file: &File) -> Result<TableFacts> {
     let file = metadata.file_metadata();
     let columns = columns_of(file.schema_descr()).map_err(|error| read_error(place, error))?;
     let stored = file.schema_descr().root_schema().get_fields();
-    let not_written = |(column, stored): &(&ArrowColumn, &TypePtr)| !is_written(column, stored);
-    if let Some((column, stored)) = columns.iter().zip(stored).find(not_written) {
-        let declared = declared(&column.ty, column.content);
+    // What an Arrow library has noted of bare numbers: durations and others, for which the format has no types.
+    let noted = parquet_to_arrow_schema(file.schema_descr(), file.key_value_metadata());
+    let noted = |at: usize| {
+        let ty = noted.as_ref().ok()?.fields().get(at)?.data_type();
+        (columns[at].ty.is_integer() && ty.is_temporal()).then_some(ty)
+    };
+    let not_written = |(at, (column, stored)): &(usize, (&ArrowColumn, &TypePtr))| {
+        !is_written(column, stored) || noted(*at).is_some()
+    };
+    if let Some((at, (column, stored))) = columns.iter().zip(stored).enumerate().find(not_written) {
+        let declared = declared(noted(at).unwrap_or(&column.ty), column.content);
         let (name, shown) = (&column.name, place.path.display());
         let how = match stored.is_primitive() {
             true => format!(" stored as {}", stored.get_physical_type()),

@@ -2,14 +2,10 @@
 //! (<https://parquet.apache.org/docs/file-format/data-pages/encryption/>).
 //!
 //! A file whose footer is encrypted ends with another magic. Where only columns are, the footer names the way in which they are: the
-//! library reads past it, and then says something of damage. A footer is a struct of Thrift's compact protocol
-//! (<https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md>).
+//! library reads past it, and whoever reads finds damage, whoever adds rows loses what they were encrypted with. A footer is a struct of
+//! Thrift's compact protocol (<https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md>).
 
-use inrush_core::signature;
-use parquet::errors::ParquetError;
-use parquet::file::reader::{ChunkReader, Length};
-
-use crate::blocks::Piece;
+use crate::signature;
 
 /// The magic, and the length of the footer before it.
 const TAIL_BYTES: u64 = 8;
@@ -20,22 +16,25 @@ const ALGORITHM: i64 = 8;
 /// Structs and lists within each other, more than a footer has.
 const DEPTH_MAX: usize = 16;
 
-/// Whether a file, or a part of it, is encrypted.
+/// Whether a file of `len` bytes, or a part of it, is encrypted; `read` reads so many bytes from a place on.
 ///
 /// # Errors
 /// When its end can't be read.
-pub(super) fn is_encrypted(file: &Piece) -> Result<bool, ParquetError> {
-    let Some(end) = file.len().checked_sub(TAIL_BYTES) else { return Ok(false) };
-    let tail = file.get_bytes(end, TAIL_BYTES as usize)?;
-    let (length, magic) = tail.split_at(4);
+pub fn is_encrypted<B: AsRef<[u8]>, E>(
+    len: u64,
+    read: impl Fn(u64, usize) -> Result<B, E>,
+) -> Result<bool, E> {
+    let Some(end) = len.checked_sub(TAIL_BYTES) else { return Ok(false) };
+    let tail = read(end, TAIL_BYTES as usize)?;
+    let (length, magic) = tail.as_ref().split_at(4);
     if magic == b"PARE" {
         return Ok(true);
     }
     let length = u32::from_le_bytes(std::array::from_fn(|at| length[at]));
     match end.checked_sub(length.into()) {
         Some(start) if magic == signature::PARQUET => {
-            let footer = file.get_bytes(start, length as usize)?;
-            Ok(Thrift(&footer).has_field(ALGORITHM))
+            let footer = read(start, length as usize)?;
+            Ok(Thrift(footer.as_ref()).has_field(ALGORITHM))
         }
         _ => Ok(false),
     }
