@@ -352,7 +352,7 @@ pub(super) fn order(
     }
     if missing.is_empty() && extra.is_empty() {
         return Err(Error::source(format!(
-            "{input} has the columns {}, and the first input {}: of names that are there twice it can't be told which is which",
+            "{input} has the columns {}, and the first input {}: of a name that comes twice it can't be told which is which",
             list(here),
             list(names)
         ))

@@ -187,6 +187,12 @@ impl<'a> Channel<'a> {
         self.watch().restart();
     }
 
+    /// The command is given up: the server is told to end it where it does not answer within a second, and not waited for for ever.
+    pub fn give_up(&mut self) {
+        let now = Instant::now();
+        self.watch().ended = Some((now, now));
+    }
+
     /// From here on a call that waits is not given up when the user wants to stop.
     pub fn unwatch(&mut self) {
         self.watch().stop = None;

@@ -102,7 +102,7 @@ fn names_that_no_collection_may_have() {
         assert_eq!(server.tables(), ["a b \u{e9}"]);
         if server.name().starts_with("ferretdb") {
             server.misused(&["t.csv", "--table", "a.b"]).says(&["FerretDB"]);
-            // One that is there keeps its name.
+            // An existing one keeps its name.
             server.query("{\"create\": \"a.b\"}");
             server.load(&["t.csv", "--table", "a.b", "--if-exists", "append"]).exits(0);
             server

@@ -289,12 +289,15 @@ impl<'a> Client<'a> {
     fn begin(&mut self) {
         self.link.channel.begin();
         if std::mem::take(&mut self.is_copying) {
+            // The rows that it has may wait for a lock of others.
+            self.link.channel.give_up();
             let given_up = frontend::copy_fail("given up", &mut self.link.outgoing);
             // A connection that is gone says so to the command.
             let _ = given_up
                 .map_err(failed)
                 .and_then(|()| self.send(Link::flush))
                 .and_then(|()| self.answer(|_, _| {}, |_| {}));
+            self.link.channel.begin();
         }
         self.has_rows = false;
         self.link.outgoing.clear();
