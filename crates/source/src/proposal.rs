@@ -7,6 +7,7 @@ use inrush_core::Proposal;
 use inrush_core::encode::{BadValue, EncodeRow, Row};
 use inrush_core::flow::{Chunk, Encoded, Wire};
 use inrush_core::reading::{ColumnReads, Family, ReadRequest, ReadType, Readers};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The column's name while its forms are tried.
 const NAME: &str = "c";
@@ -121,9 +122,7 @@ impl Tried {
         self.has_sign |= text != value && inrush_scan::float(value).is_err();
         self.has_true |= text == b"true";
         self.has_false |= text == b"false";
-        // FNV-1a, with an end of each value.
-        let step = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
-        self.sum = text.iter().chain(&[0xff]).fold(self.sum, step);
+        self.sum = xxh3_64_with_seed(text, self.sum);
         is_read
     }
 }

@@ -165,11 +165,9 @@ pub fn merged_at(rejects: &Path, input: &Input, dialect: &Dialect) -> io::Result
     Ok(None)
 }
 
-/// What a line is known by whatever stands around it: FNV-1a of its bytes without the line end.
+/// What a line is known by whatever stands around it: XXH3 of its bytes without the line end.
 pub fn line_hash(line: &[u8]) -> String {
-    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
-    let hash = line.trim_ascii_end().iter().fold(0xcbf2_9ce4_8422_2325, step);
-    format!("{hash:016x}")
+    format!("{:016x}", xxhash_rust::xxh3::xxh3_64(line.trim_ascii_end()))
 }
 
 /// How much of a rejects file is looked at at once.

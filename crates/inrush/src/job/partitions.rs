@@ -55,10 +55,9 @@ impl Partitions<'_> {
     /// Notes what the attempt has done.
     pub(super) fn note(self, ledger: &mut Ledger<'_>, partition: u32, part: &Known) -> Result<()> {
         let Known { origin, token } = part;
-        let kept = Token::kept(std::slice::from_ref(token));
-        let token_text = kept.iter().map(ToString::to_string).collect();
         let (loaded, origin) = (token.rows_loaded, origin.clone());
-        ledger.note(self.0, partition, &Part { loaded, origin, token: token_text })
+        let token = token.kept_alone().to_string();
+        ledger.note(self.0, partition, &Part { loaded, origin, token })
     }
 
     /// The partition, if it is in the job's table: as a token of this job, which may be one that goes on with an earlier one.

@@ -339,11 +339,16 @@ impl Token {
     /// Tokens as the database keeps them: with as many of their bad rows as it has room for.
     pub(super) fn kept(tokens: &[Self]) -> Vec<Self> {
         let mut room = KEPT_BYTES;
-        let keep = |token: &Self| {
-            let rejected = kept(&token.rejected, &mut room);
-            Self { rejected, ..token.clone() }
-        };
-        tokens.iter().map(keep).collect()
+        tokens.iter().map(|token| token.kept_in(&mut room)).collect()
+    }
+
+    /// The same of a partition's.
+    pub(super) fn kept_alone(&self) -> Self {
+        self.kept_in(&mut { KEPT_BYTES })
+    }
+
+    fn kept_in(&self, room: &mut usize) -> Self {
+        Self { rejected: kept(&self.rejected, room), ..self.clone() }
     }
 
     /// Tokens from the database, with the bad rows of the same ones that a user has.

@@ -193,6 +193,7 @@ fn gather(
                 .advise("name another target, and put it in the source's place afterwards"));
         }
     }
+    let notes: Vec<_> = places.iter().map(note_of).collect();
     let table = match &request.table {
         Some(table) if table.is_empty() || table.contains('\0') => {
             return Err(Error::usage("--table needs a name that isn't empty and holds no NUL"));
@@ -205,7 +206,7 @@ fn gather(
         None => match inrush_source::folder_table(&request.sources, &places) {
             Some(folder) => folder,
             None => {
-                let RejectsTable { name, is_named } = own_table(&places)?;
+                let RejectsTable { name, is_named } = own_table(&places, &notes)?;
                 if is_named {
                     request.options.table = Some(name.clone());
                 }
@@ -215,7 +216,7 @@ fn gather(
     };
     let mut rejects_note = None;
     if request.split.is_none() {
-        (request.dialect, rejects_note) = as_refused(&request.dialect, &places);
+        (request.dialect, rejects_note) = as_refused(&request.dialect, &notes);
     }
     let DialectRequest { quote, escape, header, .. } = request.dialect;
     let is_usual = (quote, escape, header) == (Some(Some(b'"')), Some(None), None);
@@ -667,11 +668,12 @@ fn added_values(added: &Added, source: &Source, now: &str) -> AddedValue {
 
 /// The table that the sources are for where the user names none. Bad rows are for the one that refused them, which stands beside
 /// them; anything else for the one of its own name.
-fn own_table(places: &[Place]) -> Result<RejectsTable> {
-    let of_rejects = |place: &Place| Some(note_of(place)?.table);
-    let first = of_rejects(&places[0]);
-    if let Some(other) = places.iter().find(|place| of_rejects(place) != first)
-        && let Some(table) = first.clone().or_else(|| of_rejects(other))
+fn own_table(places: &[Place], notes: &[Option<RejectsNote>]) -> Result<RejectsTable> {
+    let of_rejects = |note: &Option<RejectsNote>| note.as_ref().map(|note| note.table.clone());
+    let first = of_rejects(&notes[0]);
+    let mut others = places.iter().zip(notes);
+    if let Some((other, note)) = others.find(|(_, note)| of_rejects(note) != first)
+        && let Some(table) = first.clone().or_else(|| of_rejects(note))
     {
         return Err(Error::usage(format!(
             "some of the sources are rows that table {} refused, and {} is not",
@@ -712,18 +714,19 @@ fn note_of(place: &Place) -> Option<RejectsNote> {
 
 /// How inputs are written as far as it is known: what the user says, and of bad rows also how the load took them that refused them; and
 /// what to know of that.
-fn as_refused(said: &DialectRequest, places: &[Place]) -> (DialectRequest, Option<String>) {
+fn as_refused(
+    said: &DialectRequest,
+    notes: &[Option<RejectsNote>],
+) -> (DialectRequest, Option<String>) {
     // Of JSON nothing is known that its text does not say.
     let is_text = matches!(said.format, None | Some(Format::Csv | Format::Tsv));
-    let of = |place: &Place| {
-        let Some(dialect) = note_of(place).and_then(|note| note.dialect).filter(|_| is_text) else {
-            return said.clone();
-        };
-        said.or(&dialect.request())
+    let of = |note: &Option<RejectsNote>| {
+        let dialect = note.as_ref().and_then(|note| note.dialect.as_ref()).filter(|_| is_text);
+        dialect.map_or_else(|| said.clone(), |dialect| said.or(&dialect.request()))
     };
-    let first = of(&places[0]);
+    let first = of(&notes[0]);
     // Of several that are not all known to be written alike the text says how.
-    if places[1..].iter().any(|place| of(place) != first) {
+    if notes[1..].iter().any(|note| of(note) != first) {
         return (said.clone(), None);
     }
     let typed = |byte: Option<u8>| match byte {

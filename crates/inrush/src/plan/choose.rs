@@ -318,12 +318,11 @@ fn columns(
         })
     };
     // What is said of a job's columns is said of those that a part of its rows has.
-    let is_attempt = request.owns_table || request.shares_table;
-    let has = |name: &str| called(name, facts, &columns, &fields).is_some();
-    let said =
-        request.types.iter().filter(|(name, _)| !is_attempt || has(name)).collect::<Vec<_>>();
-    for (name, ty) in said {
-        let at = find(format!("--type {name}={ty}"), name, &columns)?;
+    for (name, ty) in &request.types {
+        let at = match find(format!("--type {name}={ty}"), name, &columns) {
+            Err(_) if request.is_attempt() => continue,
+            found => found?,
+        };
         let column = &mut columns[at];
         if column.is_asked() && column.ty != *ty {
             let name = &column.name;
