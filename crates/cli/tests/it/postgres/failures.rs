@@ -187,10 +187,10 @@ fn a_connection_that_falls_silent_is_not_waited_for_longer_than_was_asked() {
         for &case in &cases[..size(1, 2)] {
             case.prepare(server);
             let proxy = Proxy::start(&server.address, Trick::Nothing);
-            let url = format!("{}?read_timeout=3&connect_timeout=3", server.url_at(&proxy.address));
+            let url = format!("{}?read_timeout=5&connect_timeout=5", server.url_at(&proxy.address));
             let (child, _) = server.caught(|| case.begin(server, &url));
             proxy.freeze();
-            end_of(child).exits(1).says(&["no answer within 3 s"]).ends_with_nothing_changed();
+            end_of(child).exits(1).says(&["no answer within 5 s"]).ends_with_nothing_changed();
             drop(proxy);
             server.wait_until_alone();
             case.assert_untouched(server, "silent");
