@@ -3,10 +3,10 @@
 use std::io::{self, Read};
 
 use crate::head::HEAD_BYTES;
-use crate::place::cannot_open;
 use crate::{Compression, Place};
 use inrush_core::error::{Error, Result};
 use inrush_core::{DialectRequest, Format};
+use inrush_place::cannot_open;
 use inrush_store::Pipe;
 use inrush_store::Stop;
 

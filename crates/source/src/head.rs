@@ -5,7 +5,6 @@ use std::io::{self, Read};
 use inrush_scan::json::{JsonCutter, JsonLayout};
 use inrush_scan::{Newline, Tail};
 
-use crate::place::cannot_open;
 use crate::separator_line::SeparatorLine;
 use crate::{Compression, Input, Place};
 use crate::{decode, json, sniff};
@@ -13,6 +12,7 @@ use inrush_core::DialectRequest;
 use inrush_core::cut::RECORD_BYTES_MAX;
 use inrush_core::error::{Error, Result};
 use inrush_core::signature;
+use inrush_place::cannot_open;
 use inrush_store::Pipe;
 use inrush_store::Stop;
 

@@ -1,24 +1,20 @@
-//! Inputs: where they are, how they are compressed and encoded, how their text is written, what its columns are.
+//! Inputs: how they are encoded, how their text is written, what its columns are.
 //!
 //! ```text
-//! place (file, pipe, member of an archive, stored elsewhere) -> head (compression, encoding, is it text?) -> sniff (dialect) -> header
-//!     (names) -> sample -> infer (types)
-//! input -> decompress -> decode -> text (chunks)
+//! place (inrush-place) -> head (compression, encoding, is it text?) -> sniff (dialect) -> header (names) -> sample -> infer (types)
+//! input -> decode -> text (chunks)
 //! input -> columns (Parquet, Arrow IPC, sheets, rows of a program: batches)
 //! all of the input -> survey (types, after a guess was wrong), profile (what a check shows)
 //! source -> split (parts of files, as text) -> a source of each, elsewhere
-//! places -> files (as they were before the first byte: who commits asks whether they still are), rejects (of earlier loads)
+//! rejects (of earlier loads, read as their rows were written)
 //! ```
 //!
 //! Nothing here knows a target. A new format is a `Layout`, what opens it, and chunks or batches for the feeder.
 
-mod archive;
 mod blocks;
 mod columns;
 pub mod decode;
-mod decompress;
 mod delimiter;
-mod files;
 mod first_line;
 mod format;
 mod head;
@@ -26,9 +22,6 @@ mod header;
 mod infer;
 mod input;
 mod json;
-mod merged;
-mod number_format;
-mod place;
 pub mod profile;
 mod proposal;
 mod quoting;
@@ -40,17 +33,13 @@ mod sniff;
 mod split;
 pub mod survey;
 mod text;
-mod workbook;
-mod xlsb;
 
-pub use archive::Member;
 pub use columns::{BatchSource, Stream, columns_of};
-pub use decompress::Compression;
-pub use files::InputFiles;
 pub use infer::type_of;
 pub use input::{Input, Source};
 pub use inrush_core::cut::RECORD_BYTES_MAX;
+pub use inrush_place::{
+    Compression, InputFiles, Member, Place, Sheet, expand, folder_columns, folder_table, query_of,
+    shown, table,
+};
 pub use inrush_store::{Store, Stored};
-pub use place::Place;
-pub use place::{expand, folder_columns, folder_table, query_of, shown, table};
-pub use workbook::Sheet;

@@ -7,13 +7,13 @@ use inrush_scan::{Cutter, Dialect, Newline, Tail};
 
 use crate::head::{HEAD_BYTES, Head};
 use crate::infer::Observed;
-use crate::place::cannot_open;
 use crate::proposal::Proposer;
 use crate::{Input, Place, Source, decode};
 use inrush_core::cut::RECORD_BYTES_MAX;
 use inrush_core::error::Result;
 use inrush_core::flow::{Chunk, Encoded, Meter, Origin, Part};
 use inrush_core::{Proposal, Type};
+use inrush_place::cannot_open;
 
 /// Places in a plain file, besides its start, that are looked at too, and in one that is fetched...
 const SPREAD_PLACES: u64 = 8;

@@ -19,7 +19,6 @@ use inrush_scan::piece::join;
 use inrush_scan::{Boundary, JsonLayout, Lines, Piece, Tail};
 
 use crate::columns;
-use crate::place::cannot_open;
 use crate::{Input, Place, Source, decode};
 use inrush_core::cut::{ChunkReader, Next, RECORD_BYTES_MAX};
 use inrush_core::encode::{Grammar, Json};
@@ -27,6 +26,7 @@ use inrush_core::error::{Error, Result};
 use inrush_core::reading::{Families, ReadFacts, ReadRequest, Readers};
 use inrush_core::split::{Layout, Parts, Split, SplitField, SplitPart, Stamp, Writing};
 use inrush_core::{FieldFacts, MomentFacts, SourceFacts};
+use inrush_place::cannot_open;
 
 /// Bytes of text that are looked at as one: what a processor has in memory besides, and few enough for many to have something to do.
 const PIECE_BYTES: u64 = 8 << 20;

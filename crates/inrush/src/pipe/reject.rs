@@ -14,7 +14,7 @@ use crate::plan::{Plan, RejectLimit, RejectsTo, Request};
 use inrush_core::error::{Error, ErrorPlace, Kind, Result, shorten};
 use inrush_core::path::text;
 use inrush_core::pending::{Pending, directory, from_root};
-use inrush_source::rejects::{RejectsDialect, RejectsTable, line_hash};
+use inrush_source::rejects::{RejectsDialect, RejectsTable, dialect_of, line_hash};
 
 pub use inrush_source::rejects::sidecar_path;
 
@@ -188,7 +188,7 @@ impl RejectFiles {
             closed: Vec::new(),
             newline: plan.source.grammar.newline(),
             table,
-            dialect: RejectsDialect::of(&plan.source),
+            dialect: dialect_of(&plan.source),
         }
     }
 

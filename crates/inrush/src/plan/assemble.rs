@@ -32,7 +32,7 @@ use inrush_core::schema::{Basis, Column, Type};
 use inrush_core::split::SplitPart;
 use inrush_core::wording::{counted, noun, shell_word};
 use inrush_source::rejects::{
-    RejectsDialect, RejectsNote, RejectsTable, first_note, merged_at, sidecar_path,
+    RejectsNote, RejectsTable, dialect_of, first_note, merged_at, sidecar_path,
 };
 use inrush_source::{BatchSource, Compression, Input, InputFiles, Place, Source, decode};
 
@@ -810,7 +810,7 @@ fn reject_places(
             },
         })
         .collect();
-    let is_text = RejectsDialect::of(source).is_some();
+    let is_text = dialect_of(source).is_some();
     // The first input whose bad rows go to a file.
     let mut first: HashMap<&Path, usize> = HashMap::new();
     for (index, place) in places.iter().enumerate() {

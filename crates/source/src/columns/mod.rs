@@ -41,7 +41,6 @@ use crate::format::{Layout, begin};
 use crate::head::DECRYPT_PARQUET;
 use crate::head::HEAD_BYTES;
 use crate::header::{order, unique};
-use crate::place::cannot_open;
 use crate::{Input, Place, Source};
 use inrush_core::encode::Grammar;
 #[cfg(feature = "parquet")]
@@ -54,6 +53,7 @@ use inrush_core::{
     DialectRequest, FieldFacts, Format, MomentFacts, PlainFiles, ReadFacts, SourceFacts, Spoiler,
     Type,
 };
+use inrush_place::cannot_open;
 use inrush_store::Fault;
 use inrush_store::Pipe;
 use inrush_store::{Stop, watched};

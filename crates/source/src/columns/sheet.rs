@@ -9,20 +9,19 @@ use arrow_array::builder::{
 };
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
-use calamine::Dimensions;
 
 use crate::columns::reading::{Reading, readings};
 use crate::columns::{Batch, Failure, Take};
 use crate::header;
 use crate::infer::{Observed, Spot, is_null_like};
 use crate::proposal::Forms;
-use crate::workbook::{self, Cell, Workbook, is_inexact, letters};
 use crate::{Input, first_line};
 use inrush_core::encode::{Typed, csv_field};
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::{BadCell, SheetRows};
 use inrush_core::reading::{self, ColumnReads, Readers};
 use inrush_core::{DialectRequest, MomentFacts, Nulls, Proposal, ReadFacts, Spoiler, Type};
+use inrush_place::workbook::{self, Cell, Dimensions, Workbook, is_inexact, letters};
 
 /// What is known of a sheet, and how its rows are read.
 #[derive(Clone, Debug)]

@@ -77,7 +77,7 @@ impl<'a> FileConsole<'a> {
 
     /// Hands out chunks until the user wants to stop.
     fn chunks(&self, input: impl Read, mut work: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        read::chunks(&self.place, input, |bytes| {
+        read::chunks(&self.place, self.place.text(input).map_err(failed)?, |bytes| {
             if self.stop.load(Relaxed) {
                 return Err(Error::interrupted());
             }
@@ -102,9 +102,9 @@ impl<'a> FileConsole<'a> {
     }
 
     fn add(&self, summand: i64, column: &str) -> Result<u64> {
-        if self.place.format == Format::Parquet {
+        if self.place.format == Format::Parquet || self.place.packing().is_some() {
             return Err(Error::target(
-                "a Parquet file has no values that could be changed in their place",
+                "what is compressed has no values that could be changed in their place",
             ));
         }
         let file = self.open()?;

@@ -8,18 +8,24 @@ use std::sync::Arc;
 use inrush_scan::{Form, Newline};
 
 use crate::layout::Layout;
+use crate::packing::{Packer, Packing};
 use crate::read::BOM;
 use crate::types::Store;
-use inrush_core::encode::{self, BadValue, EncodeRow, Grammar, Row, Shape, Typed};
-use inrush_core::flow::{Cell, Encode, Wire};
+use inrush_core::encode::{self, BadValue, EncodeRow, Encoded, Grammar, Row, Shape, Typed};
+use inrush_core::flow::{Cell, Chunk, Encode, Wire};
 use inrush_core::{Job, Verify};
 
 /// Bytes of output for a byte of input at worst: between tabs, a comma becomes `","` and takes a comma.
 pub(super) const GROWTH: usize = 3;
 
 /// An encoder for one thread.
-pub(super) fn encoder(shape: Arc<Shape>, job: &Job, layout: &Layout) -> Box<dyn Encode> {
-    let row = CsvEncoder::new(&shape, job, layout);
+pub(super) fn encoder(
+    shape: Arc<Shape>,
+    job: &Job,
+    layout: &Layout,
+    packing: Option<Packing>,
+) -> Box<dyn Encode> {
+    let row = CsvEncoder::new(&shape, job, layout, packing);
     encode::encoder(shape, row)
 }
 
@@ -106,10 +112,11 @@ struct CsvEncoder {
     copies: bool,
     /// Whether values are noted for the checksum.
     sums: bool,
+    packer: Packer,
 }
 
 impl CsvEncoder {
-    fn new(shape: &Shape, job: &Job, layout: &Layout) -> Self {
+    fn new(shape: &Shape, job: &Job, layout: &Layout, packing: Option<Packing>) -> Self {
         let columns = &job.choice.columns;
         let checks: Vec<Option<Store>> = columns
             .iter()
@@ -128,6 +135,7 @@ impl CsvEncoder {
                 && !sums,
             checks,
             sums,
+            packer: Packer::new(packing),
         }
     }
 }
@@ -195,6 +203,10 @@ impl EncodeRow for CsvEncoder {
         bytes.push(b'\n');
         Ok(())
     }
+
+    fn end(&mut self, _chunk: &Chunk, out: &mut Encoded) {
+        self.packer.end(&mut out.wire);
+    }
 }
 
 #[cfg(test)]
@@ -208,7 +220,13 @@ mod tests {
         for column in samples() {
             for sums in [false, true] {
                 let checks = vec![column.is_pinned().then(|| Store::of(&column))];
-                let encoder = CsvEncoder { order: vec![Some(0)], checks, copies: false, sums };
+                let encoder = CsvEncoder {
+                    order: vec![Some(0)],
+                    checks,
+                    copies: false,
+                    sums,
+                    packer: Packer::new(None),
+                };
                 encoders.push((format!("{column:?}"), encoder));
             }
         }

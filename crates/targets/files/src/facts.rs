@@ -1,12 +1,13 @@
 //! What there is to know of a file before a load.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 
 use inrush_scan::{Form, Scanner, unescape};
 
 use crate::form;
 use crate::json::JsonRow;
+use crate::packing::Packing;
 use crate::parquet;
 use crate::place::{Format, Place};
 use crate::read;
@@ -22,6 +23,7 @@ use inrush_core::{
 pub(super) struct FileFacts {
     /// As what.
     pub(super) format: Option<Format>,
+    pub(super) packing: Option<Packing>,
     /// What the rows of an existing JSON Lines file are, in the words of [`crate::knobs::ROWS`]; `None` where they differ.
     pub(super) rows: Option<&'static str>,
     /// What it is, where rows can't be added to such a file.
@@ -40,6 +42,11 @@ struct Unfit {
 impl FileFacts {
     pub(super) fn of(facts: &TargetFacts) -> &Self {
         facts.own.get()
+    }
+
+    /// Of a file of which nothing but its name is known.
+    fn bare(place: &Place) -> Self {
+        Self { format: Some(place.format), packing: place.packing(), ..Self::default() }
     }
 }
 
@@ -66,7 +73,11 @@ pub(super) fn gather(place: &Place, request: &Request) -> Result<TargetFacts> {
     if place.is_stdout() {
         return stream(place, request);
     }
-    let mut facts = if looks_inside(place, request) { read(place)? } else { outside(place)? };
+    // What is replaced may be damaged, or something else.
+    let mut facts = match request.if_exists {
+        IfExists::Replace | IfExists::Fail => outside(place)?,
+        IfExists::Empty | IfExists::Append | IfExists::Truncate => read(place)?,
+    };
     let Some(table) = &facts.table else {
         return match request.if_exists {
             IfExists::Fail if facts.exists => Err(is_there(place)),
@@ -106,13 +117,6 @@ fn missing(place: &Place, exists: bool, request: &Request) -> Error {
 fn is_there(place: &Place) -> Error {
     Error::target(format!("{} already exists", place.path.display()))
         .advise("--if-exists fail asks for this error; leave it out, or name another file")
-}
-
-/// Whether it matters what the file holds. Text is looked at in any case, and always is some table; what isn't Parquet can't be read as
-/// such, and replaced all the same.
-fn looks_inside(place: &Place, request: &Request) -> bool {
-    matches!(place.format, Format::Csv | Format::Jsonl)
-        || !matches!(request.if_exists, IfExists::Replace | IfExists::Fail)
 }
 
 /// The facts of standard output.
@@ -161,7 +165,7 @@ fn bare(place: &Place) -> TargetFacts {
             Format::Csv | Format::Jsonl => &[],
             Format::Parquet | Format::Arrow => &[Type::Time],
         },
-        own: Own::new(FileFacts { format: Some(place.format), ..FileFacts::default() }),
+        own: Own::new(FileFacts::bare(place)),
         ..TargetFacts::default()
     }
 }
@@ -172,20 +176,19 @@ pub(super) fn read(place: &Place) -> Result<TargetFacts> {
     if facts.table.take().is_none() {
         return Ok(facts);
     }
-    let mut file = File::open(&place.path).map_err(|error| place.read_error(&error))?;
-    let mut own = FileFacts { format: Some(place.format), ..FileFacts::default() };
+    let file = File::open(&place.path).map_err(|error| place.read_error(&error))?;
+    let mut own = FileFacts::bare(place);
     let mut table = None;
     match place.format {
         Format::Csv | Format::Jsonl => {
-            let mut head = Vec::new();
-            let got = Read::by_ref(&mut file).take(form::MAGIC_BYTES as u64).read_to_end(&mut head);
-            got.map_err(|error| place.read_error(&error))?;
-            match form::no_text(&head) {
-                Some((what, is_source)) => {
-                    own.unfit = Some(Unfit { what: format!("is {what}"), is_source });
+            let fail = |error| place.read_error(&error);
+            let (text, unfit) = text_of(place, file).map_err(fail)?;
+            match unfit {
+                Some(unfit) => {
+                    own.unfit = Some(unfit);
                     table = Some(TableFacts { holds_rows: true, ..TableFacts::default() });
                 }
-                None => table = read_text(place, head.chain(file), &mut own)?,
+                None => table = read_text(place, text, &mut own)?,
             }
         }
         Format::Parquet => table = Some(parquet::facts(place, &file)?),
@@ -194,6 +197,26 @@ pub(super) fn read(place: &Place) -> Result<TargetFacts> {
     }
     (facts.table, facts.own) = (table, Own::new(own));
     Ok(facts)
+}
+
+/// The text of a file, or what it is instead.
+fn text_of(place: &Place, file: File) -> io::Result<(Box<dyn Read>, Option<Unfit>)> {
+    let (head, file) = beginning(file)?;
+    if let Some(packing) = place.packing().filter(|packing| !packing.is_of(&head)) {
+        let what = format!("is not compressed by {}, as it is called", packing.name());
+        return Ok((Box::new(file), Some(Unfit { what, is_source: true })));
+    }
+    let (head, text) = beginning(place.text(file)?)?;
+    let unfit = form::no_text(&head)
+        .map(|(what, is_source)| Unfit { what: format!("is {what}"), is_source });
+    Ok((Box::new(text), unfit))
+}
+
+/// The first bytes, and all of them again.
+fn beginning(mut input: impl Read + 'static) -> io::Result<(Vec<u8>, impl Read + 'static)> {
+    let mut head = Vec::new();
+    input.by_ref().take(form::MAGIC_BYTES as u64).read_to_end(&mut head)?;
+    Ok((head.clone(), io::Cursor::new(head).chain(input)))
 }
 
 /// The columns of a file of text; `None` where it holds nothing.

@@ -8,7 +8,7 @@ use crate::read;
 use inrush_core::error::{Error, Result};
 use inrush_core::signature;
 
-/// What endings of names promise.
+/// What endings of names promise, but for one that says how text is compressed ([`Packing::promised`]).
 const ENDINGS: [(Promise, &[&str]); 9] = [
     (Promise::Form(Format::Csv), &["csv"]),
     (Promise::Form(Format::Jsonl), &["jsonl", "ndjson", "json"]),
@@ -35,14 +35,27 @@ enum Promise {
 /// # Errors
 /// Says what to call it.
 pub(super) fn check_name(place: &Place) -> Result<()> {
-    let ending = place.path.extension().and_then(OsStr::to_str).unwrap_or_default();
+    let mut named = place.path.clone();
+    let packing = place.packing().and_then(|_| named.extension().map(OsStr::to_owned));
+    if packing.is_some() {
+        named.set_extension("");
+    }
+    let ending = named.extension().and_then(OsStr::to_str).unwrap_or_default();
     let ending = ending.to_ascii_lowercase();
     let promised = ENDINGS.iter().find(|(_, endings)| endings.contains(&ending.as_str()));
     let Some((promise, _)) = promised else { return Ok(()) };
     let (shown, words) = (place.path.display(), place.format.words());
     let scheme = place.format.scheme();
     // Those that are written are called like their schemes.
-    let renamed = || format!("{scheme}:{}", place.path.with_extension(scheme).display());
+    let renamed = || {
+        let mut path = named.with_extension(scheme);
+        if let Some(packing) = &packing {
+            path.as_mut_os_string().push(".");
+            path.as_mut_os_string().push(packing);
+        }
+        format!("{scheme}:{}", path.display())
+    };
+    let packed = |ending: &str| format!("{scheme}:{}", named.with_extension(ending).display());
     let of_other = |what: &str| {
         Error::usage(format!("{shown} would be a {words}, and is called like {what}"))
             .advise(format!("give it another ending: {}", renamed()))
@@ -58,10 +71,10 @@ pub(super) fn check_name(place: &Place) -> Result<()> {
             "{shown} would be a {words} that is compressed inside"
         ))
         .advise("leave the last ending out; --set compression=gzip is how pages are compressed"),
-        Promise::Compressed => {
-            Error::usage(format!("{shown} would be a {words} that is not compressed"))
-                .advise("leave the last ending out, and compress the file afterwards")
-        }
+        Promise::Compressed => Error::usage(format!(
+            "{shown} would be a {words}, which is compressed by gzip or zstd, or not at all"
+        ))
+        .advise(format!("call it {} or {}", packed("gz"), packed("zst"))),
         Promise::Other(what) => of_other(what),
     })
 }
@@ -132,13 +145,18 @@ mod tests {
             (Csv, "a.txt"),
             (Csv, "gz"),
             (Csv, "a.zip/b"),
+            (Csv, "a.csv.gz"),
+            (Csv, "a.zst"),
             (Jsonl, "a.json"),
+            (Jsonl, "a.ndjson.GZ"),
             (Parquet, "a.pq"),
         ] {
             assert!(check_name(&place(format, path)).is_ok(), "{path}");
         }
         for (format, path, words, advice) in [
-            (Csv, "a.csv.gz", "a CSV file that is not compressed", "leave the last ending out"),
+            (Csv, "a.csv.bz2", "compressed by gzip or zstd", "csv:a.csv.gz or csv:a.csv.zst"),
+            (Csv, "a.tsv.gz", "called like text between tabs", "csv:a.csv.gz"),
+            (Csv, "a.gz.gz", "which is compressed by gzip or zstd", "csv:a.gz"),
             (Parquet, "a.GZ", "compressed inside", "--set compression=gzip"),
             (Csv, "a.zip", "called like an archive", "csv:a.csv"),
             (Csv, "a.tsv", "called like text between tabs", "csv:a.csv"),

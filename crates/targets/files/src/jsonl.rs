@@ -8,9 +8,10 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use crate::json::is_number;
 use crate::knobs::ROWS;
 use crate::layout::Layout;
+use crate::packing::{Packer, Packing};
 use crate::types::{Kept, Store};
-use inrush_core::encode::{self, BadValue, EncodeRow, Row, Shape, Typed};
-use inrush_core::flow::{Cell, Encode, Home, Span, Wire};
+use inrush_core::encode::{self, BadValue, EncodeRow, Encoded, Row, Shape, Typed};
+use inrush_core::flow::{Cell, Chunk, Encode, Home, Span, Wire};
 use inrush_core::value::json::push_string;
 use inrush_core::{Job, Verify};
 
@@ -18,8 +19,13 @@ use inrush_core::{Job, Verify};
 pub(super) const GROWTH: usize = 20;
 
 /// An encoder for one thread.
-pub(super) fn encoder(shape: Arc<Shape>, job: &Job, layout: &Layout) -> Box<dyn Encode> {
-    encode::encoder(shape, JsonEncoder::new(job, layout))
+pub(super) fn encoder(
+    shape: Arc<Shape>,
+    job: &Job,
+    layout: &Layout,
+    packing: Option<Packing>,
+) -> Box<dyn Encode> {
+    encode::encoder(shape, JsonEncoder::new(job, layout, packing))
 }
 
 /// A column of the file.
@@ -36,10 +42,11 @@ struct JsonEncoder {
     after: &'static [u8],
     /// Whether values are noted for the checksum.
     sums: bool,
+    packer: Packer,
 }
 
 impl JsonEncoder {
-    fn new(job: &Job, layout: &Layout) -> Self {
+    fn new(job: &Job, layout: &Layout, packing: Option<Packing>) -> Self {
         let objects = job.choice.knobs.is(&ROWS, "object");
         let column = |index: usize, name: &str| {
             let mut before = vec![match (index, objects) {
@@ -66,6 +73,7 @@ impl JsonEncoder {
             columns,
             after: if objects { b"}\n" } else { b"]\n" },
             sums: job.request.verify == Verify::Checksum,
+            packer: Packer::new(packing),
         }
     }
 }
@@ -120,6 +128,10 @@ impl EncodeRow for JsonEncoder {
         }
         bytes.extend_from_slice(self.after);
         Ok(())
+    }
+
+    fn end(&mut self, _chunk: &Chunk, out: &mut Encoded) {
+        self.packer.end(&mut out.wire);
     }
 }
 
@@ -252,7 +264,8 @@ mod tests {
             for sums in [false, true] {
                 let columns =
                     vec![JsonColumn { before: b"[".to_vec(), from: Some((0, Store::of(&column))) }];
-                let encoder = JsonEncoder { columns, after: b"]\n", sums };
+                let encoder =
+                    JsonEncoder { columns, after: b"]\n", sums, packer: Packer::new(None) };
                 encoders.push((format!("{column:?}"), encoder));
             }
         }

@@ -4,7 +4,8 @@
 //! place   the file, its version       types   what each column takes, and how JSON says it
 //! form    what it is by its looks     csv, jsonl, parquet: rows in the file's form
 //! facts   what it holds already
-//! output  the hidden file             load    the steps of a load; read: the file read back
+//! output  the hidden file             packing how its text is compressed
+//! load    the steps of a load         read    the file read back
 //! old     what new rows are added to
 //! stdout  rows that go to standard output instead
 //! ```
@@ -21,6 +22,7 @@ mod layout;
 mod load;
 mod old;
 mod output;
+mod packing;
 mod parquet;
 mod place;
 mod read;
@@ -169,8 +171,8 @@ impl Target for Files {
     fn checker(&self, job: &Job) -> Result<Box<dyn Encode>> {
         let (shape, layout) = (Arc::clone(&job.shape), layout::Layout::of(job));
         Ok(match Place::of(&job.location).format {
-            Format::Csv => csv::encoder(shape, job, &layout),
-            Format::Jsonl => jsonl::encoder(shape, job, &layout),
+            Format::Csv => csv::encoder(shape, job, &layout, None),
+            Format::Jsonl => jsonl::encoder(shape, job, &layout, None),
             Format::Parquet => parquet::checker(shape, job, &layout)?,
             Format::Arrow => stdout::arrow_encoder(shape, job),
         })

@@ -55,6 +55,13 @@ pub(super) fn fit(format: Format, request: &Request, facts: &Facts, knobs: &mut 
     if request.durability != Durability::Durable {
         knobs.suggest(&knobs::FSYNC, "never");
     }
+    if file.packing.is_some()
+        && knobs.get_count(&knobs::ROWS_PER_FLUSH).is_some_and(|rows| rows > 0)
+    {
+        return Fit::Unusable {
+            reason: "rows_per_flush is of text, and a file that is compressed is written a chunk at a time".to_owned(),
+        };
+    }
     let (durability, weakness) = match knobs.word(&knobs::FSYNC) {
         "never" => (Durability::Process, Some(Weakness::knob(&knobs::FSYNC, "never"))),
         _ => (Durability::Durable, None),
@@ -67,8 +74,10 @@ pub(super) fn fit(format: Format, request: &Request, facts: &Facts, knobs: &mut 
         lanes_max: 1,
         // The lane copies bytes into the kernel, and waits for the disk at the end. What is compressed is a fraction of them.
         encoders: match format {
-            Format::Csv | Format::Jsonl => facts.processors.saturating_sub(1),
-            Format::Parquet | Format::Arrow => facts.processors,
+            Format::Csv | Format::Jsonl if file.packing.is_none() => {
+                facts.processors.saturating_sub(1)
+            }
+            _ => facts.processors,
         },
         notes: Vec::new(),
     }
@@ -142,11 +151,9 @@ impl<'a> FileLoad<'a> {
         let found = place.found()?;
         let action = job.choice.action;
         // Between plan and load another client may have written.
-        let is_there = found.as_ref().is_some_and(|found| found.len() > 0);
         let as_planned = match &job.facts.target.table {
-            None => !is_there,
             Some(_) if action == Action::Replace => true,
-            Some(table) => is_there && facts::read(&place)?.table.as_ref() == Some(table),
+            planned => facts::read(&place)?.table == *planned,
         };
         if !as_planned {
             return Err(Error::target(format!(
@@ -177,7 +184,7 @@ impl<'a> FileLoad<'a> {
             stop,
             version: found.as_ref().map(Version::of),
             pending: Some(pending),
-            sink: Sink::Text(Output::new(file, &job.choice.knobs)),
+            sink: Sink::Text(Output::new(file, place.packing(), &job.choice.knobs)),
             layout: Layout::of(job),
             shape: Arc::clone(&job.shape),
             before: Snapshot::default(),
@@ -250,25 +257,37 @@ impl<'a> FileLoad<'a> {
 
     /// The old rows, to which new ones are added: the file of that name stays as it is until all are there.
     fn copy_old(&mut self) -> Result<()> {
-        let copied = || -> io::Result<File> {
-            let path = self.pending_path();
+        let path = self.pending_path();
+        let copied = || -> io::Result<Output> {
             fs::copy(&self.path, path)?;
             let mut file = File::options().read(true).write(true).open(path)?;
-            let len = file.seek(SeekFrom::End(0))?;
-            let mut last = [b'\n'];
-            if len > 0 {
-                file.seek(SeekFrom::End(-1))?;
-                file.read_exact(&mut last)?;
-            }
+            let last = self.last_byte(&mut file)?;
+            file.seek(SeekFrom::End(0))?;
+            let mut output = Output::new(file, self.place.packing(), &self.job.choice.knobs);
             // The last line may have no end.
-            if last != *b"\n" {
-                io::Write::write_all(&mut file, b"\n")?;
+            if last.is_some_and(|last| last != b'\n') {
+                output.head(b"\n")?;
             }
-            Ok(file)
+            Ok(output)
         };
-        let file = copied().map_err(|error| self.place.write_error(&error))?;
-        self.sink = Sink::Text(Output::new(file, &self.job.choice.knobs));
+        let output = copied().map_err(|error| self.place.write_error(&error))?;
+        self.sink = Sink::Text(output);
         Ok(())
+    }
+
+    /// The last byte of the text that a file holds, if it holds any.
+    fn last_byte(&self, file: &mut File) -> io::Result<Option<u8>> {
+        if self.place.packing().is_none() && file.seek(SeekFrom::End(0))? > 0 {
+            file.seek(SeekFrom::End(-1))?;
+        }
+        let mut text = self.place.text(file)?;
+        let (mut buffer, mut last) = (vec![0; 64 << 10], None);
+        loop {
+            match text.read(&mut buffer)? {
+                0 => return Ok(last),
+                got => last = Some(buffer[got - 1]),
+            }
+        }
     }
 
     /// Where the old rows are, and no new ones yet.
@@ -319,10 +338,12 @@ impl<'a> FileLoad<'a> {
 
 impl Load for FileLoad<'_> {
     fn encoder(&self) -> Box<dyn Encode> {
-        let shape = Arc::clone(&self.shape);
+        let (shape, packing) = (Arc::clone(&self.shape), self.place.packing());
         match (&self.sink, self.place.format) {
-            (Sink::Text(_), Format::Jsonl) => jsonl::encoder(shape, self.job, &self.layout),
-            (Sink::Text(_), _) => csv::encoder(shape, self.job, &self.layout),
+            (Sink::Text(_), Format::Jsonl) => {
+                jsonl::encoder(shape, self.job, &self.layout, packing)
+            }
+            (Sink::Text(_), _) => csv::encoder(shape, self.job, &self.layout, packing),
             (Sink::Parquet(_, layout), _) => parquet::encoder(shape, self.job, layout),
         }
     }

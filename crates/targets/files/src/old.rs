@@ -24,7 +24,8 @@ pub(super) fn check(
     columns: &[Column],
     stop: &AtomicBool,
 ) -> Result<()> {
-    let file = File::open(path).map_err(|error| place.read_error(&error))?;
+    let file = File::open(path).and_then(|file| place.text(file));
+    let file = file.map_err(|error| place.read_error(&error))?;
     let is_bytes = |from: usize| columns[from].ty == Type::Bytes;
     let bytes: Vec<bool> =
         layout.columns.iter().map(|column| column.from.is_some_and(is_bytes)).collect();

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Write as _};
 
 use crate::knobs::{FSYNC, ROWS_PER_FLUSH};
+use crate::packing::{self, Packing};
 use inrush_core::flow::Wire;
 use inrush_core::target::Knobs;
 
@@ -19,8 +20,9 @@ enum Fsync {
 #[derive(Debug)]
 pub(super) struct Output {
     file: File,
+    packing: Option<Packing>,
     fsync: Fsync,
-    /// Rows of one write; 0 when a chunk's rows are one.
+    /// Rows of one write; 0 when a chunk's rows are one, as they are where they are compressed.
     rows_per_flush: u64,
     /// Rows that wait for others.
     waiting: Vec<u8>,
@@ -28,23 +30,33 @@ pub(super) struct Output {
 }
 
 impl Output {
-    pub(super) fn new(file: File, knobs: &Knobs) -> Self {
+    pub(super) fn new(file: File, packing: Option<Packing>, knobs: &Knobs) -> Self {
         let fsync = match knobs.word(&FSYNC) {
             "never" => Fsync::Never,
             "flush" => Fsync::Flush,
             _ => Fsync::End,
         };
         let rows_per_flush = knobs.get_count(&ROWS_PER_FLUSH).unwrap_or(0);
-        Self { file, fsync, rows_per_flush, waiting: Vec::new(), waiting_rows: 0 }
+        Self { file, packing, fsync, rows_per_flush, waiting: Vec::new(), waiting_rows: 0 }
     }
 
     /// Writes what belongs to no row.
     pub(super) fn head(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.file.write_all(bytes)
+        let mut packed = Vec::new();
+        self.file.write_all(match self.packing {
+            Some(packing) => {
+                packing.pack(bytes, &mut packed)?;
+                &packed
+            }
+            None => bytes,
+        })
     }
 
     /// Writes the rows of a wire, or keeps those that don't fill a write.
     pub(super) fn rows(&mut self, wire: &Wire) -> io::Result<()> {
+        if let Some(fault) = packing::fault(wire) {
+            return Err(fault);
+        }
         if self.rows_per_flush == 0 {
             return if wire.rows.is_empty() { Ok(()) } else { self.write(&wire.bytes) };
         }

@@ -1,12 +1,13 @@
 //! Where a file is, and what goes wrong there.
 
 use std::fs::{self, Metadata};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use inrush_scan::Dialect;
 
+use crate::packing::Packing;
 use inrush_core::error::{Error, Result};
 use inrush_core::pending::{behind_links, directory, no_directory};
 use inrush_core::target::Location;
@@ -89,6 +90,23 @@ impl Place {
     /// Whether rows go to standard output.
     pub(super) fn is_stdout(&self) -> bool {
         self.path == Path::new(STDOUT)
+    }
+
+    /// How its text is compressed, as its name says; `None` where it isn't, and of what is no text.
+    pub(super) fn packing(&self) -> Option<Packing> {
+        let is_text = matches!(self.format, Format::Csv | Format::Jsonl);
+        is_text.then(|| Packing::promised(&self.path)).flatten()
+    }
+
+    /// The text of what such a file holds.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub(super) fn text<'a>(&self, input: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
+        match self.packing() {
+            Some(packing) => packing.unpack(input),
+            None => Ok(Box::new(input)),
+        }
     }
 
     /// The file behind links, so that it is the file that is replaced and not the link.

@@ -77,7 +77,8 @@ pub(super) fn contents(
     if place.format == Format::Parquet {
         return parquet::contents(place, path, layout, columns.map(<[Column]>::len), stop);
     }
-    let file = File::open(path).map_err(|error: io::Error| place.read_error(&error))?;
+    let fail = |error: io::Error| place.read_error(&error);
+    let file = File::open(path).and_then(|file| place.text(file)).map_err(fail)?;
     let mut found = Contents { rows: 0, sums: columns.map(|columns| Checksum::new(columns.len())) };
     let mut csv = CsvRows { header: true, fields: Vec::new(), text: Vec::new() };
     chunks(place, file, |bytes| {

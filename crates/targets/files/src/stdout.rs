@@ -179,9 +179,9 @@ impl Load for StdoutLoad<'_> {
     fn encoder(&self) -> Box<dyn Encode> {
         let shape = Arc::clone(&self.shape);
         match self.format {
-            Format::Jsonl => jsonl::encoder(shape, self.job, &self.layout),
+            Format::Jsonl => jsonl::encoder(shape, self.job, &self.layout, None),
             Format::Arrow => arrow_encoder(shape, self.job),
-            _ => csv::encoder(shape, self.job, &self.layout),
+            _ => csv::encoder(shape, self.job, &self.layout, None),
         }
     }
 

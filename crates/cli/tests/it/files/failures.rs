@@ -35,7 +35,7 @@ fn places_where_no_file_can_be() {
     misused(&["csv:-", "--verify", "checksum"]).says(&["--verify checksum reads back"]);
     misused(&["csv:-", "--if-exists", "append"]).says(&["--if-exists append"]);
     misused(&["csv:-", "--guarantee", "chunks"]).says(&["takes no --guarantee chunks"]);
-    misused(&["csv:out.csv.gz"]).says(&["not compressed"]);
+    misused(&["csv:out.csv.bz2"]).says(&["compressed by gzip or zstd", "csv:out.csv.gz"]);
     misused(&["csv:out", "--primary-key", "id"]).says(&["no keys"]);
     misused(&["jsonl:out", "--index", "id"]).says(&["no indexes"]);
     misused(&["csv:out", "--on-conflict", "skip"]).says(&["no keys"]);

@@ -1,3 +1,5 @@
+/// Text that is compressed.
+mod compressed;
 /// Files that are there: rows added, replaced, refused.
 mod existing;
 /// What no load can go well with, and what is left of one that ended early.

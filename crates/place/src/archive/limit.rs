@@ -14,7 +14,7 @@ const TIMES: u64 = 200;
 
 /// What something may unpack to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Limit {
+pub struct Limit {
     /// Bytes unpacked.
     pub(crate) most: u64,
     /// Whether that is what the user says.
@@ -46,7 +46,7 @@ impl Limit {
 
 /// Why something in an archive isn't read, without its name.
 #[derive(Clone, Debug)]
-pub(crate) struct Refusal {
+pub struct Refusal {
     what: String,
     advice: String,
 }
@@ -57,12 +57,12 @@ impl Refusal {
     }
 
     /// The one in an error of reading.
-    pub(crate) fn within(error: &io::Error) -> Option<&Self> {
+    pub fn within(error: &io::Error) -> Option<&Self> {
         error.get_ref().and_then(|inner| inner.downcast_ref())
     }
 
     /// The failure of what has this name.
-    pub(crate) fn of(&self, name: &str) -> Error {
+    pub fn of(&self, name: &str) -> Error {
         Error::source(format!("{name}: {}", self.what)).about(name).advise(&self.advice)
     }
 }
@@ -82,14 +82,15 @@ impl From<Refusal> for io::Error {
 }
 
 /// Reads no more than a limit.
-pub(crate) struct Bounded<R> {
+pub struct Bounded<R> {
     input: R,
     limit: Limit,
     seen: u64,
 }
 
 impl<R> Bounded<R> {
-    pub(crate) fn new(input: R, limit: Limit) -> Self {
+    /// A reader of `input` that fails behind `limit`.
+    pub fn new(input: R, limit: Limit) -> Self {
         Self { input, limit, seen: 0 }
     }
 }

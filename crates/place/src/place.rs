@@ -57,12 +57,15 @@ impl Place {
     }
 
     /// Has all of it at hand before it is read from anywhere: what comes over the network is copied.
-    pub(crate) fn keep(&self, stop: &Stop) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// When it can't be read.
+    pub fn keep(&self, stop: &Stop) -> io::Result<()> {
         self.in_store().map_or(Ok(()), |stored| stored.keep(stop))
     }
 
     /// Its path where it is a file itself, so that it can be read from any byte on.
-    pub(crate) fn plain(&self) -> Option<&Path> {
+    pub fn plain(&self) -> Option<&Path> {
         match self {
             Place::File(path) => Some(path),
             _ => None,
@@ -70,7 +73,10 @@ impl Place {
     }
 
     /// Its bytes, to be read from anywhere; what comes over the network has been kept before.
-    pub(crate) fn seekable(&self) -> io::Result<Box<dyn Seekable>> {
+    ///
+    /// # Errors
+    /// When it can't be opened.
+    pub fn seekable(&self) -> io::Result<Box<dyn Seekable>> {
         Ok(match self {
             Place::File(path) => Box::new(File::open(path)?),
             Place::Member(member) => Box::new(member.unpack()?),
@@ -81,7 +87,7 @@ impl Place {
     }
 
     /// What it may unpack to, if it is compressed; any amount, where it stands by itself.
-    pub(crate) fn limit(&self) -> Option<Limit> {
+    pub fn limit(&self) -> Option<Limit> {
         match self {
             Place::Member(member) => Some(member.limit),
             Place::Sheet(sheet) => sheet.book.limit(),
@@ -179,7 +185,10 @@ impl Place {
     }
 
     /// Its bytes from `at` on, if it can be reread.
-    pub(crate) fn open(&self, at: u64, stop: &Stop) -> io::Result<Box<dyn io::Read + Send>> {
+    ///
+    /// # Errors
+    /// When it can't be opened.
+    pub fn open(&self, at: u64, stop: &Stop) -> io::Result<Box<dyn io::Read + Send>> {
         match self {
             Place::File(path) => {
                 let mut file = fs::File::open(path)?;
@@ -196,7 +205,10 @@ impl Place {
     }
 
     /// What can be read once only, to be looked at before.
-    pub(crate) fn pipe(&self, abandoned: &Stop) -> Result<Pipe> {
+    ///
+    /// # Errors
+    /// When it can't be opened.
+    pub fn pipe(&self, abandoned: &Stop) -> Result<Pipe> {
         let input: Box<dyn io::Read + Send> = match self {
             Place::Stdin => Box::new(io::stdin()),
             // Rows are batches, and not bytes.
@@ -208,7 +220,10 @@ impl Place {
     }
 
     /// The same for a look at its first bytes.
-    pub(crate) fn begin(&self, stop: &Stop) -> io::Result<Box<dyn io::Read + Send>> {
+    ///
+    /// # Errors
+    /// When it can't be opened.
+    pub fn begin(&self, stop: &Stop) -> io::Result<Box<dyn io::Read + Send>> {
         match self {
             Place::Stored(stored) => stored.begin(stop),
             _ => self.open(0, stop),
@@ -216,7 +231,7 @@ impl Place {
     }
 
     /// Memory that it takes, besides what is read of it.
-    pub(crate) fn memory_bytes(&self) -> u64 {
+    pub fn memory_bytes(&self) -> u64 {
         match self {
             Place::Stored(stored) => stored.memory_bytes(),
             Place::Sheet(sheet) => sheet.book.memory_bytes(),
@@ -1084,7 +1099,8 @@ fn look_at(path: &Path) -> Result<Option<fs::Metadata>> {
     }
 }
 
-pub(crate) fn cannot_open(name: &str, error: &std::io::Error) -> Error {
+/// Why the input of this name can't be read.
+pub fn cannot_open(name: &str, error: &std::io::Error) -> Error {
     if let Some(refusal) = Refusal::within(error) {
         return refusal.of(name);
     }

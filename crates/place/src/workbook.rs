@@ -5,9 +5,11 @@ use std::collections::HashMap;
 use std::io::{self, BufReader, Read, Seek};
 use std::sync::Arc;
 
+/// A range of cells.
+pub use calamine::Dimensions;
 use calamine::{
-    Data, DataRef, Dimensions, ExcelDateTime, ExcelDateTimeType, Ods, OdsError, Range, Reader,
-    SheetType, SheetVisible, Xls, XlsError, Xlsb, XlsbError, Xlsx, XlsxError,
+    Data, DataRef, ExcelDateTime, ExcelDateTimeType, Ods, OdsError, Range, Reader, SheetType,
+    SheetVisible, Xls, XlsError, Xlsb, XlsbError, Xlsx, XlsxError,
 };
 use inrush_core::encode::write_time;
 use inrush_core::error::{Error, Result};
@@ -44,13 +46,13 @@ pub(crate) const COLUMNS_MAX: u32 = 1 << 14;
 const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
 /// Bytes that can be read from anywhere.
-pub(crate) trait Seekable: Read + Seek + Send {}
+pub trait Seekable: Read + Seek + Send {}
 impl<T: Read + Seek + Send> Seekable for T {}
 
 type Bytes = BufReader<Box<dyn Seekable>>;
 
 /// Why a workbook can't be read.
-pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 thread_local! {
     /// Whether a panic of this thread is caught, and made an error of.
@@ -112,11 +114,14 @@ impl Format {
 }
 
 /// An open workbook.
-pub(crate) enum Workbook {
+pub enum Workbook {
+    /// Office Open XML.
     Xlsx(Box<Xlsx<Bytes>>),
-    /// With the workbook's place, for what has to be read beside it.
+    /// Its binary form, with the workbook's place, for what has to be read beside it.
     Xlsb(Box<Xlsb<Bytes>>, Place),
+    /// Of Excel until 2003.
     Xls(Box<Xls<Bytes>>),
+    /// OpenDocument.
     Ods(Box<Ods<Bytes>>),
 }
 
@@ -133,38 +138,43 @@ macro_rules! each_format {
 
 /// What a cell holds.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Cell<'a> {
+pub enum Cell<'a> {
+    /// A whole number.
     Integer(i64),
+    /// Any other number.
     Float(f64),
+    /// TRUE or FALSE.
     Boolean(bool),
     /// Days since 1970.
     Date(i32),
     /// Milliseconds since 1970, without a zone.
     Moment(i64),
+    /// Anything else, as it is shown.
     Text(Cow<'a, str>),
     /// No value, though it isn't empty.
     Bad {
         /// What the cell shows.
         shown: String,
+        /// What it is instead of a value.
         why: &'static str,
     },
 }
 
 /// The names of the other sheets of a workbook that hold tables.
 #[derive(Debug)]
-pub(crate) struct Others {
+pub struct Others {
     shown: Vec<String>,
     hidden: Vec<String>,
 }
 
 impl Others {
     /// One of them, a shown one before others.
-    pub(crate) fn first(&self) -> Option<&str> {
+    pub fn first(&self) -> Option<&str> {
         self.shown.first().or(self.hidden.first()).map(String::as_str)
     }
 
     /// All of them: `A, B, C (hidden)`.
-    pub(crate) fn words(&self) -> String {
+    pub fn words(&self) -> String {
         let hidden = self.hidden.iter().map(|name| format!("{name} (hidden)"));
         self.shown.iter().cloned().chain(hidden).collect::<Vec<_>>().join(", ")
     }
@@ -172,7 +182,10 @@ impl Others {
 
 impl Sheet {
     /// Opens the workbook.
-    pub(crate) fn open(&self) -> Result<Workbook> {
+    ///
+    /// # Errors
+    /// When it is none, or damaged.
+    pub fn open(&self) -> Result<Workbook> {
         let name = self.book.name();
         let fail = |error: io::Error| cannot_open(&name, &error);
         let mut head = Vec::new();
@@ -216,7 +229,10 @@ impl Sheet {
     }
 
     /// The sheet's name in the workbook, and the others that hold tables.
-    pub(crate) fn find(&self, book: &Workbook) -> Result<(String, Others)> {
+    ///
+    /// # Errors
+    /// When there is no such sheet.
+    pub fn find(&self, book: &Workbook) -> Result<(String, Others)> {
         let sheets = each_format!(book, book => book.sheets_metadata());
         let tables = || sheets.iter().filter(|sheet| sheet.typ == SheetType::WorkSheet);
         let shown = || tables().filter(|sheet| sheet.visible == SheetVisible::Visible);
@@ -246,11 +262,10 @@ impl Sheet {
     }
 
     /// Ranges of cells of the sheet with this name that are shown as one.
-    pub(crate) fn merged(
-        &self,
-        book: &mut Workbook,
-        name: &str,
-    ) -> Result<Vec<Dimensions>, Failure> {
+    ///
+    /// # Errors
+    /// When the workbook is damaged.
+    pub fn merged(&self, book: &mut Workbook, name: &str) -> Result<Vec<Dimensions>, Failure> {
         match book {
             Workbook::Xlsx(book) => guarded(|| book.merge_cells_by_sheet_name(name)),
             Workbook::Xls(book) => guarded(|| book.merge_cells_by_sheet_name(name)),
@@ -315,13 +330,16 @@ fn of_any(error: &dyn std::fmt::Display) -> Refusal {
 
 impl Workbook {
     /// Whether a sheet is in memory as a whole when it is read.
-    pub(crate) fn is_read_whole(&self) -> bool {
+    pub fn is_read_whole(&self) -> bool {
         matches!(self, Self::Xls(_) | Self::Ods(_))
     }
 
     /// Hands on the rows of a sheet that hold anything, with their numbers from 0: each cell that isn't empty with its column, those aside
     /// that a merged range covers. False says that no more are wanted.
-    pub(crate) fn rows(
+    ///
+    /// # Errors
+    /// When the workbook is damaged, and those of `take`.
+    pub fn rows(
         &mut self,
         sheet: &str,
         merged: &[Dimensions],
@@ -711,7 +729,7 @@ fn text_of(text: Cow<'_, str>) -> Option<Cell<'_>> {
 const INEXACT_FROM: f64 = 9_007_199_254_740_992.0;
 
 /// Whether a cell may have been another integer before its program made a double of it.
-pub(crate) fn is_inexact(number: f64) -> bool {
+pub fn is_inexact(number: f64) -> bool {
     // Beyond 64 bits these are measurements.
     number.fract() == 0.0 && (INEXACT_FROM..u64::MAX as f64).contains(&number.abs())
 }
@@ -824,7 +842,7 @@ fn iso_moment_of(text: String) -> Cell<'static> {
 }
 
 /// The name of a column as spreadsheets have it, of its number from 0.
-pub(crate) fn letters(mut column: u32) -> String {
+pub fn letters(mut column: u32) -> String {
     let mut letters = Vec::new();
     loop {
         letters.push(b'A' + (column % 26) as u8);

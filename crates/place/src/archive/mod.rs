@@ -22,7 +22,7 @@ use inrush_core::error::{Error, Result};
 use crate::place::{cannot_open, is_archive, is_lock, is_read};
 use crate::{Compression, Place};
 use inrush_store::{Copied, Pattern, Stop};
-pub(crate) use limit::{Bounded, Limit, Refusal};
+pub use limit::{Bounded, Limit, Refusal};
 
 /// A file within an archive.
 #[derive(Debug)]
@@ -291,7 +291,10 @@ impl Member {
     }
 
     /// A copy of its bytes, unpacked, which is made once and is gone with the process.
-    pub(crate) fn copied(&self) -> io::Result<Arc<Copied>> {
+    ///
+    /// # Errors
+    /// When it can't be unpacked, or written.
+    pub fn copied(&self) -> io::Result<Arc<Copied>> {
         let mut copied = self.copied.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(copied) = &*copied {
             return Ok(Arc::clone(copied));

@@ -1,0 +1,115 @@
+//! Files of bad rows that wait to be fixed, known by the sidecars that loads write beside them.
+
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+
+use inrush_core::DialectRequest;
+use serde::{Deserialize, Serialize};
+
+/// The table that refused rows.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct RejectsTable {
+    /// Its name, as the load had it.
+    #[serde(rename = "table")]
+    pub name: String,
+    /// Whether `--table` said a name that may have several parts (`SCHEMA.TABLE`); else it is one, dots and all.
+    #[serde(rename = "table_named", default)]
+    pub is_named: bool,
+}
+
+/// How the records of a rejects file are written, which is how the load took its input: some bad rows alone may look otherwise.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RejectsDialect {
+    /// What separates fields.
+    pub delimiter: char,
+    /// What stands around fields.
+    pub quote: Option<char>,
+    /// What makes the next character literal.
+    pub escape: Option<char>,
+    /// Whether that was guessed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub escape_is_guess: bool,
+    /// Whether the first record names the columns.
+    pub header: bool,
+}
+
+impl RejectsDialect {
+    /// The same as a user would say it.
+    pub fn request(&self) -> DialectRequest {
+        let byte = |c: char| u8::try_from(c).ok();
+        DialectRequest {
+            quote: Some(self.quote.and_then(byte)),
+            escape: Some(self.escape.and_then(byte)),
+            escape_is_guess: self.escape_is_guess,
+            // Where there was one, it may have been taken out with rows that are good.
+            header: (!self.header).then_some(false),
+            ..DialectRequest::default()
+        }
+    }
+}
+
+/// What a sidecar says of each row.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct RejectsNote {
+    /// The table that refused it.
+    #[serde(flatten)]
+    pub table: RejectsTable,
+    /// How it is written; loads of earlier versions said nothing of it.
+    #[serde(default)]
+    pub dialect: Option<RejectsDialect>,
+    /// Of a line whose quotes are broken: see [`line_hash`].
+    #[serde(default)]
+    pub line_hash: Option<String>,
+    // What tells a sidecar from any other file of its name.
+    #[serde(rename = "record")]
+    _record: u64,
+    #[serde(rename = "code")]
+    _code: String,
+    #[serde(rename = "message")]
+    _message: String,
+}
+
+/// The sidecar of a rejects file: its name with `.jsonl` after it.
+pub fn sidecar_path(rejects: &Path) -> PathBuf {
+    let mut name = rejects.as_os_str().to_owned();
+    name.push(SIDECAR);
+    PathBuf::from(name)
+}
+
+const SIDECAR: &str = ".jsonl";
+
+/// The most that is read of a sidecar's line: a name has at most some hundred bytes, and a reason some thousand.
+const SIDECAR_LINE_MAX: u64 = 1 << 20;
+
+/// What is said of the first row of a rejects file, and holds for all of them; `None` where it has no sidecar.
+pub fn first_note(rejects: &Path) -> Option<RejectsNote> {
+    notes(rejects).next()
+}
+
+/// What is said of the rows of a rejects file, up to a line that says nothing of one.
+pub fn notes(rejects: &Path) -> impl Iterator<Item = RejectsNote> {
+    let path = sidecar_path(rejects);
+    // A pipe of this name would be waited for.
+    let is_file = fs::metadata(&path).is_ok_and(|meta| meta.is_file());
+    let mut sidecar = is_file.then(|| File::open(path).ok()).flatten().map(BufReader::new);
+    std::iter::from_fn(move || {
+        let mut line = Vec::new();
+        sidecar.as_mut()?.by_ref().take(SIDECAR_LINE_MAX).read_until(b'\n', &mut line).ok()?;
+        serde_json::from_slice(&line).ok()
+    })
+}
+
+/// What a line is known by whatever stands around it: XXH3 of its bytes without the line end.
+pub fn line_hash(line: &[u8]) -> String {
+    format!("{:016x}", xxhash_rust::xxh3::xxh3_64(line.trim_ascii_end()))
+}
+
+/// Whether a file is one of bad rows, or the sidecar of one.
+pub(crate) fn is_of_rejects(path: &Path) -> bool {
+    let of_sidecar = || {
+        let rejects = PathBuf::from(path.to_str()?.strip_suffix(SIDECAR)?);
+        rejects.is_file().then(|| first_note(&rejects)).flatten()
+    };
+    first_note(path).or_else(of_sidecar).is_some()
+}
