@@ -101,7 +101,12 @@ struct Written {
     own: &'static [&'static str],
     /// Endings of files that are read and not written, for which this is the nearest.
     others: &'static [&'static str],
+    /// Whether a further ending ([`PACKED`]) has them compressed.
+    is_packed: bool,
 }
+
+/// Endings of files of text that are written compressed.
+const PACKED: [&str; 4] = ["gz", "gzip", "zst", "zstd"];
 
 const WRITTEN: [Written; 3] = [
     Written {
@@ -109,18 +114,21 @@ const WRITTEN: [Written; 3] = [
         what: "a CSV file",
         own: &["csv"],
         others: &["tsv", "tab", "txt", "psv", "xlsx", "xls", "ods"],
+        is_packed: true,
     },
     Written {
         scheme: "jsonl",
         what: "a JSON Lines file",
         own: &["jsonl", "ndjson"],
         others: &["json"],
+        is_packed: true,
     },
     Written {
         scheme: "parquet",
         what: "a Parquet file",
         own: &["parquet", "pq"],
         others: &["arrow", "arrows", "feather", "ipc"],
+        is_packed: false,
     },
 ];
 
@@ -140,17 +148,31 @@ fn as_file(text: &str) -> Option<(String, String)> {
         Some((scheme, path)) if of_ending(scheme).is_some() => (Some(scheme), path),
         _ => (None, text),
     };
+    let (path, packed) = match path.rsplit_once('.') {
+        Some((inner, ending)) if PACKED.contains(&ending.to_ascii_lowercase().as_str()) => {
+            (inner, format!(".{ending}"))
+        }
+        _ => (path, String::new()),
+    };
     let (stem, ending) = match path.rsplit_once('.') {
         Some((stem, ending)) if of_ending(ending).is_some() => (stem, ending),
         // A name of no ending that tells more than its scheme.
         _ => (path, scheme?),
     };
-    let Written { scheme, what, own, .. } = of_ending(ending)?;
+    let Written { scheme, what, own, is_packed, .. } = of_ending(ending)?;
+    let (packed, is_lost) = match is_packed {
+        true => (packed.as_str(), false),
+        false => ("", !packed.is_empty()),
+    };
     // Standard output has no ending.
     let is_own = path == "-" || own.contains(&ending.to_ascii_lowercase().as_str());
-    let (spelling, what) = match is_own {
-        true => (format!("{scheme}:{path}"), (*what).to_owned()),
-        false => (format!("{scheme}:{stem}.{}", own[0]), format!("{what} instead")),
+    let spelling = match is_own {
+        true => format!("{scheme}:{path}{packed}"),
+        false => format!("{scheme}:{stem}.{}{packed}", own[0]),
+    };
+    let what = match is_own && !is_lost {
+        true => (*what).to_owned(),
+        false => format!("{what} instead"),
     };
     let is_target = ALL.iter().any(|target| target.claim(&spelling).is_some());
     is_target.then_some((spelling, what))
@@ -213,6 +235,9 @@ mod tests {
             ("json:out.json", "say jsonl:out.jsonl to write a JSON Lines file instead"),
             ("JSON:out.jsonl", "say jsonl:out.jsonl to write a JSON Lines file"),
             ("out.json", "say jsonl:out.jsonl to write a JSON Lines file instead"),
+            ("out.csv.GZ", "say csv:out.csv.GZ to write a CSV file"),
+            ("out.json.zst", "say jsonl:out.jsonl.zst to write a JSON Lines file instead"),
+            ("out.parquet.gz", "say parquet:out.parquet to write a Parquet file instead"),
             ("out.arrow", "say parquet:out.parquet to write a Parquet file instead"),
             ("feather:out.feather", "say parquet:out.parquet to write a Parquet file instead"),
         ] {
