@@ -69,7 +69,8 @@ impl Sent {
                 None => self.differs(now, job),
             }
         });
-        Verdict { ok: difference.is_none(), difference }
+        let compared = after.rows.is_some() || after.sums.is_some();
+        Verdict { ok: compared && difference.is_none(), difference }
     }
 
     /// What is wrong with a table that went from `before` to `after` rows. Where nothing is, the report knows from here on how many
@@ -100,7 +101,7 @@ impl Sent {
 /// The outcome of a verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// Whether the target holds what was sent.
+    /// Whether the target was compared with what was sent, and holds it.
     pub ok: bool,
     /// The difference, in words.
     pub difference: Option<String>,

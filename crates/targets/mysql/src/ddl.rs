@@ -4,6 +4,7 @@ use crate::facts::ServerFacts;
 use crate::knobs::{ENGINE, INDEXES};
 use crate::types;
 use inrush_core::ledger::{self, Ledger};
+use inrush_core::value::hex;
 use inrush_core::{Column, Job, OnConflict};
 
 /// The name in backticks (<https://dev.mysql.com/doc/refman/8.0/en/identifiers.html>).
@@ -11,9 +12,20 @@ pub(super) fn quote(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
 }
 
-/// The text as a string literal, where NO_BACKSLASH_ESCAPES is off.
+/// The text as a string literal, whatever the session's sql_mode makes of a backslash (NO_BACKSLASH_ESCAPES): then its bytes.
 pub(super) fn literal(text: &str) -> String {
-    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
+    if !text.contains('\\') {
+        return format!("'{}'", text.replace('\'', "''"));
+    }
+    let mut bytes = b"_utf8mb4 x'".to_vec();
+    hex::put(text.as_bytes(), &mut bytes);
+    bytes.push(b'\'');
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A file's name for LOAD DATA, which takes none but a quoted text. The load's own sessions read backslashes as the manual has it.
+pub(super) fn file_name(name: &str) -> String {
+    format!("'{}'", name.replace('\\', "\\\\").replace('\'', "''"))
 }
 
 /// The ledger of loads in steps into the table. It has to have transactions, whatever the server's default engine is.
@@ -151,5 +163,17 @@ impl Insert {
             }
         };
         Self { head, tail }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_literal_is_the_text_in_whatever_mode() {
+        assert_eq!(literal("it's"), "'it''s'");
+        assert_eq!(literal("o\\'q"), "_utf8mb4 x'6f5c2771'");
+        assert_eq!(file_name("o\\'q"), "'o\\\\''q'");
     }
 }

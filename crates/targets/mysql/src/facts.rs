@@ -39,6 +39,8 @@ pub(super) struct ServerFacts {
     pub(super) engines: Vec<String>,
     /// Whether a default of the existing table's columns asks a sequence for its number.
     pub(super) asks_sequences: bool,
+    /// Columns of the existing table, other than TIMESTAMPs, that the server fills by its clock, which shows the time of the session's zone.
+    pub(super) clocks: Vec<String>,
     /// The engine of the table behind an existing view, where that is known, in lower case.
     pub(super) behind_view: Option<String>,
     /// What the existing table's triggers follow, as far as the login sees them: INSERT, UPDATE, DELETE.
@@ -62,8 +64,9 @@ impl ServerFacts {
 }
 
 /// Server variables that bear on loads. One that a server doesn't know is left out.
-const VARIABLES: [&str; 27] = [
+const VARIABLES: [&str; 28] = [
     "binlog_transaction_dependency_tracking",
+    "check_constraint_checks",
     "datadir",
     "default_table_encryption",
     "innodb_buffer_pool_size",
@@ -110,6 +113,11 @@ const SETTINGS: [&str; 10] = [
 fn name_fault(name: &str) -> Option<String> {
     /// In characters.
     const NAME_MAX: usize = 64;
+    if let Some(wide) = name.chars().find(|character| *character > '\u{ffff}') {
+        return Some(format!(
+            "the server's names have no characters beyond U+FFFF, such as {wide}"
+        ));
+    }
     match name.chars().count() {
         length if length > NAME_MAX => {
             Some(format!("the name has {length} characters, and the server keeps {NAME_MAX}"))
@@ -129,12 +137,13 @@ pub(super) fn gather(
             Error::usage(format!("--table {table_name}: {fault}")).advise("name another --table")
         );
     }
-    let [_, variables, engines, asking, events, table, ledger_entry] = session
+    let [_, variables, engines, asking, clocks, events, table, ledger_entry] = session
         .tables([
             &format!("SET {ALL_ROWS}"),
             &all_variables(),
             ENGINES,
             &sequence_defaults(table_name),
+            &clock_columns(table_name),
             &triggers(table_name),
             &table_entry(table_name),
             &table_entry(ledger::TABLE),
@@ -186,6 +195,7 @@ pub(super) fn gather(
         engines: engines.into_iter().flatten().flatten().collect(),
         // MySQL has none.
         asks_sequences: session.has_bulk() && !asking.is_empty(),
+        clocks: clocks.into_iter().flatten().flatten().collect(),
         behind_view: behind_view.map_err(|failure| session.explain(failure))?,
         triggers: events,
         hides_triggers: hides_triggers.map_err(|failure| session.explain(failure))?,
@@ -479,6 +489,33 @@ fn sequence_defaults(table: &str) -> String {
     )
 }
 
+/// A query for the names of columns that the server fills by its clock, with the time of the session's zone. A TIMESTAMP keeps the moment
+/// (<https://dev.mysql.com/doc/refman/8.0/en/timestamp-initialization.html>).
+fn clock_columns(table: &str) -> String {
+    format!(
+        "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {} AND DATA_TYPE <> 'timestamp' \
+         AND (LOWER(COLUMN_DEFAULT) REGEXP '(current_timestamp|localtime|now[(]|sysdate|curdate|curtime|current_date|current_time)' \
+         OR LOWER(EXTRA) LIKE '%on update%') ORDER BY ORDINAL_POSITION",
+        literal(table)
+    )
+}
+
+/// Engines whose tables keep their rows themselves, so that a second table made like one is another table. Those of others (MERGE,
+/// FEDERATED, CONNECT, SPIDER) have their rows in tables elsewhere, which both would write into.
+const KEEP_ROWS: [&str; 11] = [
+    "innodb",
+    "rocksdb",
+    "tokudb",
+    "myisam",
+    "aria",
+    "memory",
+    "csv",
+    "archive",
+    "blackhole",
+    "columnstore",
+    "ndbcluster",
+];
+
 /// The table that has this entry.
 fn with_columns(
     session: &mut Session<'_>,
@@ -523,10 +560,12 @@ fn table_facts(
     );
     let references = references(table);
     let triggers = triggers(table);
-    // MySQL's from 8.0 on; MariaDB takes what others say between these for a comment (https://mariadb.com/kb/en/comment-syntax/).
+    // MySQL's from 8.0 on; MariaDB takes what others say between these for a comment (https://mariadb.com/kb/en/comment-syntax/). The
+    // LIMIT keeps the server from writing the condition into the query within, in its own spelling of the name, which it then reads in
+    // the session's mode.
     let histograms = format!(
         "SELECT 1 FROM (SELECT '' AS SCHEMA_NAME, '' AS TABLE_NAME FROM DUAL WHERE 1 = 0 \
-         /*!80000 UNION ALL SELECT SCHEMA_NAME, TABLE_NAME FROM information_schema.COLUMN_STATISTICS */) s WHERE {} LIMIT 1",
+         /*!80000 UNION ALL SELECT SCHEMA_NAME, TABLE_NAME FROM information_schema.COLUMN_STATISTICS */ LIMIT 1000000) s WHERE {} LIMIT 1",
         of("TABLE_NAME", "SCHEMA_NAME")
     );
     let first_row = ddl::first_row(&facts.name);
@@ -624,6 +663,10 @@ fn table_facts(
         (server.next().unwrap_or_default(), server.next().unwrap_or_default());
     facts.engine_only = if kind != "BASE TABLE" {
         Some(format!("{table} is a {}", kind.to_lowercase()))
+    } else if let Some(engine) =
+        facts.storage.as_deref().filter(|engine| !KEEP_ROWS.contains(engine))
+    {
+        Some(format!("table {table} is of the engine {engine}, whose rows may be in other tables"))
     } else if !triggers.is_empty() {
         Some(format!("table {table} has triggers"))
     } else if is_child {
@@ -648,4 +691,19 @@ fn table_facts(
         facts.indexes = create.as_deref().map(indexes::deferrable).unwrap_or_default();
     }
     Ok(Some(facts))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_the_server_does_not_keep_are_refused() {
+        for name in ["a\u{1f600}", "a ", &"x".repeat(65)] {
+            assert!(name_fault(name).is_some(), "{name}");
+        }
+        for name in ["\u{ffff}", "na\u{ef}ve", &"\u{e9}".repeat(64)] {
+            assert!(name_fault(name).is_none(), "{name}");
+        }
+    }
 }

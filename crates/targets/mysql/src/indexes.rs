@@ -139,6 +139,11 @@ pub(super) fn own_options(create: &str) -> Vec<String> {
         None => option.to_owned(),
     };
     let mut own: Vec<String> = options.split_whitespace().filter(is_own).map(shown).collect();
+    // https://mariadb.com/kb/en/system-versioned-tables/
+    let words: String = syntax(create).map(|(_, byte)| char::from(byte)).collect();
+    if words.contains(" WITH SYSTEM VERSIONING") {
+        own.push("SYSTEM VERSIONING and its history of rows".to_owned());
+    }
     let Some(Parts(parts)) = Parts::of(create) else { return own };
     for column in parts {
         let words: String = syntax(column).map(|(_, byte)| char::from(byte)).collect();
@@ -449,6 +454,10 @@ mod tests {
                 "ENGINE=MyISAM AUTO_INCREMENT=7 DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci COMMENT='a=b'\n PARTITION BY KEY (`a`)"
             ),
             ["ENGINE=MyISAM", "COLLATE=utf8mb4_general_ci", "its COMMENT", of_b]
+        );
+        assert_eq!(
+            own("ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin WITH SYSTEM VERSIONING"),
+            ["SYSTEM VERSIONING and its history of rows", of_b]
         );
     }
 

@@ -264,7 +264,9 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
     };
     let commits = knobs.get_count(&ROWS_PER_TRANSACTION).is_some_and(|rows| rows != 0);
     let mut notes = Vec::new();
-    let lanes_max = if staged && many_lanes { LANES_MAX } else { 1 };
+    // Several connections would decide by their speed which of two rows with one key is the last.
+    let conflicts = request.on_conflict != OnConflict::Fail;
+    let lanes_max = if staged && many_lanes && !conflicts { LANES_MAX } else { 1 };
     // A second connection fills the gaps of the first while it waits for the disk or for us, even on one core.
     let large = facts.source.bytes.is_none_or(|bytes| bytes >= BYTES_FOR_LANES);
     // Of a pipe nobody can say a second time which of two rows came first.
@@ -297,6 +299,13 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
     match time_indexes(request, facts, knobs) {
         Ok(note) => notes.extend(note),
         Err(reason) => return unusable(reason.to_owned()),
+    }
+    if let Some(table) = kept.filter(|_| staged && logs_rows(server, knobs)) {
+        notes.push(format!(
+            "log_bin is ON: the binary log has the rows under the hidden table's name, so what follows it by the names of tables sees none of {} \
+             (--guarantee chunks writes into the table itself)",
+            table.name
+        ));
     }
     if !staged && !facts.new_fields(request).is_empty() {
         notes.push(
@@ -374,19 +383,40 @@ fn advice(facts: &Facts, engine: &str, knobs: &Knobs) -> Vec<String> {
             notes.push("innodb_doublewrite is ON: every page is written twice, which only file systems with atomic writes make superfluous".to_owned());
         }
     }
-    let has_knob = knobs.get(&SQL_LOG_BIN).is_some();
-    if has_knob && server.variable("log_bin") == "ON" && !knobs.is(&SQL_LOG_BIN, "off") {
+    if knobs.get(&SQL_LOG_BIN).is_some() && logs_rows(server, knobs) {
         notes.push("log_bin is ON: every row goes into the binary log as well (--set sql_log_bin=off leaves it out, with the privilege for that; replicas then lack the rows)".to_owned());
     }
     notes
 }
 
-/// What a user should know of the table's triggers.
+/// Whether the rows of a load with these knobs go into the binary log as well.
+fn logs_rows(server: &ServerFacts, knobs: &Knobs) -> bool {
+    server.variable("log_bin") == "ON"
+        && !knobs.is(&SQL_LOG_BIN, "off")
+        && !knobs.is(&BINLOG, "skip")
+}
+
+/// What a user should know of the table's triggers, and of columns that the load leaves to the server.
 pub(super) fn cautions(job: &Job) -> Vec<String> {
-    let Job { request, facts, .. } = job;
+    let Job { request, facts, choice, .. } = job;
     let Some(table) = facts.kept_table(request) else { return Vec::new() };
     let server = ServerFacts::of(&facts.target);
     let mut cautions = Vec::new();
+    if session_zone(job) == SessionZone::UtcForLoad {
+        let is_left = |name: &&String| !choice.columns.iter().any(|column| column.name == **name);
+        let mut clocks: Vec<String> = server.clocks.iter().filter(is_left).cloned().collect();
+        if !server.triggers.is_empty() {
+            clocks.push("its triggers".to_owned());
+        }
+        if !clocks.is_empty() {
+            cautions.push(format!(
+                "the load's clock shows UTC, for a TIMESTAMP column gets moments with an offset: what {} of table {} get from the server's clock \
+                 is UTC too, and not the server's local time",
+                clocks.join(", "),
+                table.name
+            ));
+        }
+    }
     if !server.triggers.is_empty() && has_transactions(engine_of(job)) {
         cautions.push(format!(
             "table {} has triggers: what they write into tables without transactions stays when the load fails, and is written again \
@@ -780,6 +810,10 @@ fn asks_for_indexes(job: &Job) -> bool {
     !job.request.indexes.is_empty() && !job.choice.knobs.is(&INDEXES, "before")
 }
 
+/// Why rows that went into a view may be missing from it.
+const VIEW_HIDES: &str =
+    "; the view may show only some of them, as its WHERE says: load into the table behind it";
+
 /// How the server ends a statement that has waited too long for a lock: ER_LOCK_WAIT_TIMEOUT.
 const TIMED_OUT: u16 = 1205;
 
@@ -802,6 +836,8 @@ pub(super) fn configure(session: &mut Session<'_>, job: &Job, own: Option<&str>)
         "NAMES utf8mb4".to_owned(),
         format!("SESSION sql_mode = '{}'", modes.join(",")),
         "SESSION autocommit = 1".to_owned(),
+        // A load changes and deletes what it was asked to, by whatever key the server finds the rows.
+        "SESSION sql_safe_updates = 0".to_owned(),
         // A load may take its time between two statements of the first connection.
         "SESSION wait_timeout = 2147483".to_owned(),
         ALL_ROWS.to_owned(),
@@ -810,6 +846,11 @@ pub(super) fn configure(session: &mut Session<'_>, job: &Job, own: Option<&str>)
     // (https://mariadb.com/kb/en/innodb-system-variables/#innodb_snapshot_isolation).
     if server.variable("innodb_snapshot_isolation") == "ON" {
         settings.push("SESSION innodb_snapshot_isolation = OFF".to_owned());
+    }
+    // What a table's CHECK refuses is a bad row on MariaDB too, where the server's own setting looks at none
+    // (https://mariadb.com/kb/en/server-system-variables/#check_constraint_checks).
+    if server.variable("check_constraint_checks") == "OFF" {
+        settings.push("SESSION check_constraint_checks = ON".to_owned());
     }
     settings.extend(own.map(str::to_owned));
     // MySQL 8.0 doesn't let every user set it; where all may, the server is not asked a second time.
@@ -1000,7 +1041,12 @@ impl Load for MysqlLoad<'_> {
 
     fn verify(&mut self, sent: &Sent) -> Result<Verdict> {
         let after = self.snapshot(self.job.request.verify)?;
-        Ok(sent.verdict(&self.before, &after, self.job))
+        let mut verdict = sent.verdict(&self.before, &after, self.job);
+        let is_view = self.job.kept_table().is_some_and(|table| table.storage.is_none());
+        if let Some(difference) = verdict.difference.as_mut().filter(|_| is_view) {
+            difference.push_str(VIEW_HIDES);
+        }
+        Ok(verdict)
     }
 
     fn retry(&mut self, _ended_by: Ended) -> Option<Retry> {

@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::ddl::{self, Insert, literal, quote};
+use crate::ddl::{self, Insert, file_name, quote};
 use crate::encode::{self, Fields, Stores};
 use crate::facts::ServerFacts;
 use crate::load::{self, Writing};
@@ -294,7 +294,7 @@ impl LoadDataWriter {
                         message: format!("{} can't be written: {error}", path.display()),
                     }))
                 })?;
-                let name = literal(&path.to_string_lossy());
+                let name = file_name(&path.to_string_lossy());
                 let loaded = session.execute(format!("{guard}{head}{name}{tail}"));
                 let _ = std::fs::remove_file(path);
                 loaded

@@ -105,8 +105,8 @@ fn fault_code(refused: &Refusal) -> Option<Code> {
         "23502" => Code::NotNull,
         "23503" | "23001" => Code::ForeignKey,
         "22003" | "22008" | "22015" => Code::Range,
-        // Too long for the column, for an index, for a page.
-        "22001" | "22026" | "54000" => Code::TooLong,
+        // Too long for the column, for an index, for a page; too deep for the server's stack, as documents in documents may be.
+        "22001" | "22026" | "54000" | "54001" => Code::TooLong,
         "22021" | "22P05" => Code::Utf8,
         // Two rows of one statement want to change the same row; WITH CHECK OPTION; a policy of row-level security.
         "21000" | "44000" => Code::Constraint,

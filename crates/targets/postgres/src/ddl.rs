@@ -9,8 +9,14 @@ use inrush_core::{Column, Job, OnConflict, TargetFacts};
 /// (<https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-IDENTIFIERS>).
 pub(super) const NAME_MAX: usize = 63;
 
+/// Columns that every table has already (<https://www.postgresql.org/docs/current/ddl-system-columns.html>).
+const SYSTEM_COLUMNS: [&str; 6] = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"];
+
 /// Why no column can be called so.
 pub(super) fn name_fault(name: &str) -> Option<String> {
+    if SYSTEM_COLUMNS.contains(&name) {
+        return Some("every table of PostgreSQL has a system column of that name".to_owned());
+    }
     let length = name.len();
     (length > NAME_MAX)
         .then(|| format!("the name has {length} bytes, and PostgreSQL keeps {NAME_MAX}"))
@@ -217,12 +223,12 @@ impl Insert {
         // What the file says of a column that counts by itself is to be kept.
         let head =
             format!("INSERT INTO {} ({}) OVERRIDING SYSTEM VALUE ", table.sql(), columns(job));
-        Self { head, tail: on_conflict(job) }
+        Self { head, tail: on_conflict(table, job) }
     }
 }
 
 /// What becomes of a row with a duplicate key: the row that was to be inserted has a default where the source says nothing.
-fn on_conflict(job: &Job) -> String {
+fn on_conflict(table: &Table, job: &Job) -> String {
     let choice = &job.choice;
     // What counts by itself and takes nothing else (GENERATED ALWAYS) keeps its number.
     let counting = &ServerFacts::of(&job.facts.target).always_identity;
@@ -236,8 +242,10 @@ fn on_conflict(job: &Job) -> String {
         let others = columns.iter().filter(|column| !is_key(&column.name) && !counts(&column.name));
         let mut sets: Vec<String> = others.map(set).collect();
         if sets.is_empty() {
-            // So that the server counts the row.
-            sets.extend(columns.iter().filter(|column| is_key(&column.name)).map(set));
+            // So that the server counts the row. The key stays as it is spelt: one that compares as equal may be another text.
+            let table = quote(&table.name);
+            let keep = |name: &String| format!("{0} = {table}.{0}", quote(name));
+            sets.extend(choice.key.iter().map(keep));
         }
         format!("UPDATE SET {}", sets.join(", "))
     };
@@ -261,5 +269,11 @@ mod tests {
         assert_eq!(quote("a\"; DROP"), "\"a\"\"; DROP\"");
         assert_eq!(literal("it's"), "'it''s'");
         assert_eq!(literal("a\\'b"), "E'a\\\\''b'");
+    }
+
+    #[test]
+    fn the_names_of_system_columns_are_taken() {
+        assert!(name_fault("xmin").is_some() && name_fault("tableoid").is_some());
+        assert!(name_fault("Xmin").is_none() && name_fault("oid").is_none());
     }
 }

@@ -256,7 +256,7 @@ impl Stores {
             let form = match declared.as_str() {
                 _ if store.is_money() => Form::Money,
                 _ if store.is_raw() => Form::Bytes,
-                "smallint" | "integer" | "bigint" => Form::Integer,
+                _ if store.is_whole() => Form::Integer,
                 _ => Form::Own,
             };
             let required = column.required;

@@ -45,6 +45,8 @@ pub(super) struct ServerFacts {
     pub(super) is_secured: bool,
     /// Whether triggers have a say in rows of the existing table before they are written.
     pub(super) triggers_decide: bool,
+    /// Publications that have whatever table is made in the schema, and are followed by its name.
+    pub(super) publications: Vec<String>,
 }
 
 impl ServerFacts {
@@ -103,6 +105,11 @@ pub(super) fn gather(
         Some(found) => (found.schema.clone(), found.creates),
         None => schema_for(session, &name)?,
     };
+    if server.setting("wal_level") == "logical" {
+        let found = session.table(&publications(&server));
+        let found = found.map_err(|failure| session.explain(failure))?;
+        server.publications = found.into_iter().flatten().flatten().collect();
+    }
     let (mut lost_with, mut held_by) = (Vec::new(), Vec::new());
     if let Some(found) = &table {
         server.always_identity.clone_from(&found.always_identity);
@@ -229,6 +236,22 @@ fn server(session: &Session<'_>, settings: TextRows) -> ServerFacts {
         makes_temporary: is_true("makes_temporary"),
         settings,
         ..ServerFacts::default()
+    }
+}
+
+/// A query for the publications of rows of any table that is made in the schema
+/// (<https://www.postgresql.org/docs/current/sql-createpublication.html>).
+fn publications(server: &ServerFacts) -> String {
+    let all = "SELECT pubname FROM pg_catalog.pg_publication WHERE puballtables AND pubinsert";
+    let version = server.setting("server_version").split(|c: char| !c.is_ascii_digit()).next();
+    // Those of a schema came with version 15.
+    match version.and_then(|version| version.parse::<u32>().ok()) {
+        Some(15..) => format!(
+            "{all} UNION SELECT p.pubname FROM pg_catalog.pg_publication p JOIN pg_catalog.pg_publication_namespace n ON n.pnpubid = p.oid \
+             JOIN pg_catalog.pg_namespace s ON s.oid = n.pnnspid WHERE p.pubinsert AND s.nspname = {} ORDER BY 1",
+            literal(&server.schema)
+        ),
+        _ => format!("{all} ORDER BY 1"),
     }
 }
 

@@ -265,13 +265,6 @@ fn notes(request: &Request, facts: &Facts, knobs: &Knobs, mode: Mode) -> Vec<Str
         });
     }
     let input = facts.source.bytes.unwrap_or(0);
-    if kept.is_some() && ServerFacts::of(&facts.target).is_secured && request.verify != Verify::None
-    {
-        notes.push(
-            "row-level security may hide rows from this user, so they are not counted in the table: what the server says of each statement is what is compared"
-                .to_owned(),
-        );
-    }
     if kept.is_some_and(|table| table.engine_only.is_some())
         && request.on_conflict == OnConflict::Skip
         && ServerFacts::of(&facts.target).triggers_decide
@@ -290,6 +283,27 @@ fn notes(request: &Request, facts: &Facts, knobs: &Knobs, mode: Mode) -> Vec<Str
         ));
     }
     notes
+}
+
+/// What a user should know of rows that can't be counted, and of those who follow the server's tables by their names.
+pub(super) fn cautions(job: &Job) -> Vec<String> {
+    let server = ServerFacts::of(&job.facts.target);
+    let mut cautions = Vec::new();
+    if job.kept_table().is_some() && server.is_secured && job.request.verify != Verify::None {
+        cautions.push(
+            "row-level security may hide rows from this user, so they are not counted in the table: what the server says of each statement is what is compared"
+                .to_owned(),
+        );
+    }
+    let is_logged = !job.choice.knobs.is(&UNLOGGED, "on");
+    if job.choice.action.makes_table() && is_logged && !server.publications.is_empty() {
+        cautions.push(format!(
+            "the rows are published ({}) under a hidden name, inrush_staging_..., which the new table has until all are in: a subscriber without a \
+             table of that name stops there with an error; make the table on both sides, and load into the empty one",
+            server.publications.join(", ")
+        ));
+    }
+    cautions
 }
 
 /// A size as the server shows it: `64MB`, `1GB`.

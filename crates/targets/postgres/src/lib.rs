@@ -178,7 +178,7 @@ impl Target for Postgres {
     }
 
     fn cautions(&self, job: &Job) -> Vec<String> {
-        encode::cautions(job)
+        [fit::cautions(job), encode::cautions(job)].concat()
     }
 
     fn spell(&self, column: &Column, _plan: &Job) -> String {

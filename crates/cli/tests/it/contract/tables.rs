@@ -1,5 +1,5 @@
 use super::written::records;
-use super::{COLUMNS, Place, adding, all_of, by_every_strategy, load, refuses};
+use super::{COLUMNS, Place, TWO_LANES, adding, all_of, by_every_strategy, load, refuses, sorted};
 
 pub(super) fn are_added_to_emptied_or_replaced_as_was_asked<P: Place>() {
     by_every_strategy::<P>(|place, way| {
@@ -164,4 +164,30 @@ pub(super) fn rows_are_compared_by_a_key_that_they_have<P: Place>() {
             refuses(place, &COLUMNS, &args).says(&["column id", "the source"]);
         }
     });
+}
+
+/// Several connections would decide by their speed which row is the last.
+pub(super) fn rows_with_one_key_go_into_a_new_table_in_order<P: Place>() {
+    if !P::TRAITS.has_keys {
+        return;
+    }
+    let file = |from: usize, to: usize| -> String {
+        (from..to).map(|row| format!("{},{row}\n", row % 40)).collect()
+    };
+    for (how, stays) in [("skip", 0), ("update", 360), ("replace", 360)] {
+        P::for_each(|place| {
+            place.files().write("t.csv", format!("id,name\n{}", file(0, 400)));
+            let args = ["t.csv", "--primary-key", "id", "--on-conflict", how, "--json"];
+            let run = load(place, &[&args[..], TWO_LANES].concat());
+            // What can't do this says so.
+            if run.status.code() == Some(2) {
+                assert_eq!(run.json()["error"]["kind"], "usage");
+                return;
+            }
+            let report = run.exits(0).json();
+            assert_eq!(report["plan"]["lanes"], 1, "{how}");
+            let wanted = records(&file(stays, stays + 40));
+            assert_eq!(all_of(place, &COLUMNS), sorted(wanted), "{how}");
+        });
+    }
 }

@@ -274,3 +274,46 @@ fn a_view_of_which_it_is_not_known_what_keeps_its_rows_promises_nothing() {
         assert_eq!(server.query("SELECT id FROM t ORDER BY id"), rows![[1], [3]]);
     });
 }
+
+/// A second table made like a MERGE table has the same rows.
+#[test]
+fn a_table_whose_rows_are_in_others_is_not_filled_under_a_hidden_name() {
+    for_each_server(|server| {
+        if !server.has_engine("mrg_myisam") {
+            return;
+        }
+        server.write("m.csv", "id\n1\n2\n").sql(
+            "CREATE TABLE part (id INT) ENGINE=MyISAM;; CREATE TABLE m (id INT) ENGINE=MERGE UNION=(part) INSERT_METHOD=LAST",
+        );
+        let load = ["m.csv", "--durability", "process"];
+        let plan = server.plan(&[&load[..], &["--json"]].concat()).exits(0).json();
+        assert_eq!(plan["atomic"], false);
+        server.load(&load).exits(0);
+        assert_eq!(server.query("SELECT id FROM part ORDER BY id"), rows![[1], [2]]);
+        assert_eq!(server.count("m"), 2);
+    });
+}
+
+#[test]
+fn a_view_that_may_hide_rows_is_named_where_some_are_missing() {
+    for_each_server(|server| {
+        server.write("v.csv", "id\n1\n9\n");
+        server.sql("CREATE TABLE t (id INT) ENGINE=InnoDB;; CREATE VIEW v AS SELECT id FROM t WHERE id > 5");
+        server
+            .refuses(&["v.csv", "--if-exists", "append"])
+            .says(&["the view may show only some of them"]);
+    });
+}
+
+#[test]
+fn who_follows_the_binary_log_by_names_is_told_of_the_hidden_one() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n").sql("CREATE TABLE t (id INT)");
+        let said = "sees none of t";
+        let is_logged = server.query("SELECT @@log_bin")[0][0].as_deref() == Some("1");
+        assert_eq!(server.plan(&["t.csv"]).exits(0).stdout.contains(said), is_logged);
+        server.sql("INSERT INTO t VALUES (0)");
+        let append = server.plan(&["t.csv", "--if-exists", "append"]).exits(0);
+        assert!(!append.stdout.contains(said), "{append:?}");
+    });
+}

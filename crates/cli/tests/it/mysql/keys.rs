@@ -352,3 +352,11 @@ fn on_conflict_skip_runs_no_triggers_of_updates() {
         assert_eq!(found(), rows![[1, 101], [3, 119]], "on {}", server.name);
     });
 }
+
+#[test]
+fn a_key_that_is_too_long_comes_with_advice() {
+    for_each_server(|server| {
+        server.write("t.csv", "a,b,c,d,e\nv,w,x,y,z\n");
+        server.refuses(&["t.csv", "--primary-key", "a,b,c,d,e"]).says(&["counts for 764 bytes"]);
+    });
+}

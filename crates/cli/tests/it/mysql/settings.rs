@@ -235,3 +235,66 @@ fn a_server_that_makes_no_table_without_a_primary_key() {
         });
     });
 }
+
+/// Only the columns that the load fills are known to be moments.
+#[test]
+fn what_the_server_s_clock_fills_in_is_told_where_the_load_s_shows_utc() {
+    alone_on_each_server(|server| {
+        if !server.is_from((5, 6, 5)) {
+            // Its DATETIME has no such default.
+            return;
+        }
+        server
+            .write("t.csv", "at\n2024-01-01T00:00:00Z\n")
+            .write("u.csv", "at\n2024-01-01 00:00:00\n");
+        server.sql("CREATE TABLE t (at TIMESTAMP NULL, made DATETIME DEFAULT CURRENT_TIMESTAMP, seen TIMESTAMP DEFAULT CURRENT_TIMESTAMP) ENGINE=InnoDB");
+        let said = |file: &str| {
+            let report = server.report(&[file, "--table", "t", "--if-exists", "append"]);
+            report["warnings"]
+                .to_string()
+                .contains("what made of table t get from the server's clock")
+        };
+        server.with_global("time_zone", "'+05:00'", || {
+            assert!(said("t.csv"));
+            assert!(!said("u.csv"));
+        });
+    });
+}
+
+#[test]
+fn a_server_that_wants_a_key_for_each_change_or_looks_at_no_check() {
+    alone_on_each_server(|server| {
+        server.write("t.csv", "id,n\n1,7\n2,8\n");
+        server.sql(
+            "CREATE TABLE t (id INT PRIMARY KEY, n INT, CHECK (n > 0)) ENGINE=InnoDB;; INSERT INTO t VALUES (1, 1), (9, 9);;\
+             CREATE TABLE child (id INT, FOREIGN KEY (id) REFERENCES t (id)) ENGINE=InnoDB",
+        );
+        server.with_global("sql_safe_updates", "1", || {
+            let update = ["t.csv", "--if-exists", "append", "--on-conflict", "update"];
+            server.load(&[&update[..], &["--strategy", "load-data"]].concat()).exits(0);
+            assert_eq!(server.query("SELECT * FROM t ORDER BY id"), rows![[1, 7], [2, 8], [9, 9]]);
+            server.load(&["t.csv", "--if-exists", "truncate"]).exits(0);
+            assert_eq!(server.query("SELECT * FROM t ORDER BY id"), rows![[1, 7], [2, 8]]);
+        });
+        // Only MariaDB has the setting.
+        if server.has_bulk() {
+            server.write("t.csv", "id,n\n3,-1\n");
+            server.with_global("check_constraint_checks", "0", || {
+                server.refuses(&["t.csv", "--if-exists", "append"]).says(&["t.csv: line 2"]);
+            });
+        }
+    });
+}
+
+/// Names are asked for before the load's own mode is set.
+#[test]
+fn a_name_with_a_backslash_is_the_same_in_every_mode() {
+    alone_on_each_server(|server| {
+        server.write("t.csv", "a\n1\n");
+        server.with_global("sql_mode", "'NO_BACKSLASH_ESCAPES'", || {
+            server.load(&["t.csv", "--table", r"o\q"]).exits(0);
+            server.load(&["t.csv", "--table", r"o\q", "--if-exists", "append"]).exits(0);
+            assert_eq!(server.query(r"SELECT COUNT(*) FROM `o\q`"), rows![[2]]);
+        });
+    });
+}

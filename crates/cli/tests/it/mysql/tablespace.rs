@@ -377,7 +377,17 @@ impl Kind {
                 format!("{} {}", day(random, 1000, 9000), clock(random, 24))
             }),
             11 => Self::new(format!("timestamp({digits})"), true, move |random| {
-                format!("{} {}", day(random, 1971, 66), clock(random, 24))
+                /// At the ends of what the type holds, and behind them.
+                const ENDS: [&str; 4] = [
+                    "1970-01-01 00:00:00",
+                    "1970-01-01 00:00:01",
+                    "2038-01-19 03:14:07",
+                    "2038-01-19 03:14:08",
+                ];
+                match below(random, 100) {
+                    end @ 0..4 => ENDS[end as usize].to_owned(),
+                    _ => format!("{} {}", day(random, 1971, 66), clock(random, 24)),
+                }
             }),
             12 => Self::new(format!("time({digits})"), true, move |random| {
                 let sign = if below(random, 2) == 0 { "-" } else { "" };

@@ -3,7 +3,7 @@ use serde_json::{Value as Json, json};
 use crate::fixture::{json_lines, size, some};
 use crate::servers::cell;
 
-use super::server::{Rows, Server, Way, for_each_server};
+use super::server::{Rows, Server, Way, for_each_server, rows};
 
 const TABLE: &str = "CREATE TABLE parent (id int PRIMARY KEY); INSERT INTO parent VALUES (1), (2);
     CREATE TYPE kind AS ENUM ('a', 'b'); CREATE DOMAIN positive AS int CHECK (VALUE > 0);
@@ -271,6 +271,31 @@ fn three_in_a_hundred_rows_are_bad() {
                 "{strategy}"
             );
             assert_eq!(server.count("t"), rows - bad, "{strategy}");
+            server.drop_table("t");
+        }
+    });
+}
+
+/// The server's stack has an end.
+#[test]
+fn a_document_that_is_too_deep_is_a_bad_row() {
+    for_each_server(|server| {
+        let deep = "[".repeat(20_000) + &"]".repeat(20_000);
+        server.write("t.csv", format!("id,j\n1,[1]\n2,{deep}\n3,[]\n"));
+        server.sql("CREATE TABLE t (id int, j json)");
+        server.load(&["t.csv", "--max-rejects", "1"]).exits(3);
+        assert_eq!(server.query("SELECT id FROM t ORDER BY id"), rows![[1], [3]]);
+    });
+}
+
+#[test]
+fn a_domain_over_an_integer_takes_what_the_integer_takes() {
+    for_each_server(|server| {
+        server.write("t.csv", "z\n1.0\n2\n").sql("CREATE DOMAIN zip AS integer");
+        for strategy in ["copy-binary", "copy-text", "values"] {
+            server.sql("CREATE TABLE t (z zip)");
+            server.load(&["t.csv", "--strategy", strategy]).exits(0);
+            assert_eq!(server.query("SELECT z FROM t ORDER BY z"), rows![[1], [2]], "{strategy}");
             server.drop_table("t");
         }
     });

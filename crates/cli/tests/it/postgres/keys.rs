@@ -460,3 +460,22 @@ fn columns_that_differ_from_the_key_in_case_alone_are_updated() {
         server.refuses(&[&other[..], &by].concat()).says(&["--key ID", "no UNIQUE"]);
     });
 }
+
+/// Texts that compare as equal are one key, and other tables may refer to it by this spelling.
+#[test]
+fn an_update_of_nothing_but_a_key_leaves_it_as_it_is_spelt() {
+    for_each_server(|server| {
+        server.write("t.csv", "k\nANN\nbob\n");
+        server.sql("CREATE COLLATION ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false)");
+        for way in server.ways_into_used() {
+            server.sql("DROP TABLE IF EXISTS t; CREATE TABLE t (k text COLLATE ci PRIMARY KEY); INSERT INTO t VALUES ('Ann')");
+            let update = ["t.csv", "--if-exists", "append", "--on-conflict", "update"];
+            server.load(&[&update[..], &way.options()].concat()).exits(0);
+            assert_eq!(
+                server.query("SELECT k FROM t ORDER BY k"),
+                rows![["Ann"], ["bob"]],
+                "{way:?}"
+            );
+        }
+    });
+}

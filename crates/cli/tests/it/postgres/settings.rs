@@ -208,7 +208,7 @@ fn a_commit_that_waits_for_a_standby_which_is_not_there_ends_with_the_second_int
 
 #[test]
 fn a_server_that_does_not_write_to_its_disk_promises_less() {
-    let unsafe_server = [("fsync", "off"), ("full_page_writes", "off")];
+    let unsafe_server = [("fsync", "off"), ("full_page_writes", "off"), ("wal_level", "logical")];
     let extras = Extras { settings: &unsafe_server, ..Extras::default() };
     for_each_private_server(
         |_| true,
@@ -231,8 +231,27 @@ fn a_server_that_does_not_write_to_its_disk_promises_less() {
             let load = ["t.csv", "--table", "u", "--if-exists", "append"];
             server.misused(&[&load[..], &["--durability", "process"]].concat()).says(&["'none'"]);
             server.load(&[&load[..], &["--durability", "none"]].concat()).exits(0);
+            a_subscriber_of_all_tables_is_thought_of(server);
         },
     );
+}
+
+/// It looks for a table of the name that the new one has while its rows come.
+fn a_subscriber_of_all_tables_is_thought_of(server: &Server) {
+    let said = |table: &str| {
+        let load = ["t.csv", "--table", table, "--durability", "process"];
+        let report = server.report(&load);
+        server.drop_table(table);
+        report["warnings"].to_string().contains("published (p) under a hidden name")
+    };
+    assert!(!said("n"));
+    for of in ["ALL TABLES", "TABLES IN SCHEMA public"] {
+        server.sql(&format!("CREATE PUBLICATION p FOR {of}"));
+        assert!(said("n"), "{of}");
+        server.sql("CREATE TABLE n (id int)");
+        assert!(!said("n"), "{of}");
+        server.sql("DROP PUBLICATION p");
+    }
 }
 
 #[test]

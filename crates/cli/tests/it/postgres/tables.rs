@@ -415,8 +415,15 @@ fn row_level_security_has_its_say() {
             server.sql("TRUNCATE t");
         }
         // Another way is taken where none is asked for.
-        server.load_at(&url, &["t.csv", "--max-rejects", "1"]).exits(3);
+        let run = server.load_at(&url, &["t.csv", "--max-rejects", "1", "--json"]).exits(3);
         assert_eq!(server.count("t"), 2);
+        // The rows that it may not see are not counted.
+        let report = run.json();
+        assert_eq!(report["verify"]["ok"], false);
+        assert!(report["warnings"].to_string().contains("they are not counted"), "{report}");
+        server.sql("TRUNCATE t");
+        let run = server.load_at(&url, &["t.csv", "--max-rejects", "1"]).exits(3);
+        run.prints(&["not verified; safe on disk", "they are not counted"]);
     });
 }
 

@@ -482,14 +482,22 @@ fn put_moment(value: &[u8], digits: u8, out: &mut Vec<u8>) -> Option<()> {
     put_fraction(micros, digits, out)
 }
 
-/// A moment of UTC; the one that is no moment is zero.
+/// A moment of UTC. Second 0 stands for the one that is not a moment, and the servers whose files are known take none behind second
+/// 2^31 - 1, 2038-01-19 03:14:07 (<https://dev.mysql.com/doc/refman/8.0/en/datetime.html>).
 fn put_epoch(value: &[u8], digits: u8, out: &mut Vec<u8>) -> Option<()> {
-    let micros = match value.strip_prefix(b"0000-00-00 00:00:00") {
-        Some(_) => 0,
-        None => u64::try_from(inrush_scan::timestamp_micros(value)?).ok()?,
+    let (seconds, micros) = match value.strip_prefix(b"0000-00-00 00:00:00") {
+        Some(_) => (0, 0),
+        None => {
+            let micros = u64::try_from(inrush_scan::timestamp_micros(value)?).ok()?;
+            let seconds = u32::try_from(micros / 1_000_000).ok()?;
+            if !(1..=i32::MAX.cast_unsigned()).contains(&seconds) {
+                return None;
+            }
+            (seconds, (micros % 1_000_000) as u32)
+        }
     };
-    out.extend_from_slice(&u32::try_from(micros / 1_000_000).ok()?.to_be_bytes());
-    put_fraction((micros % 1_000_000) as u32, digits, out)
+    out.extend_from_slice(&seconds.to_be_bytes());
+    put_fraction(micros, digits, out)
 }
 
 /// A time, perhaps a negative one: seconds as a number in units of the last digits that are stored.
@@ -544,6 +552,14 @@ mod tests {
             ("datetime(6)", "2024-02-29 12:34:56.789", Some("99b2bac8b80c0a08")),
             ("datetime", "2024-02-29 12:34:56", Some("99b2bac8b8")),
             ("datetime", "2024-02-29 12:34:56.5", None),
+            ("timestamp", "1970-01-01 00:00:01", Some("00000001")),
+            ("timestamp", "2038-01-19 03:14:07", Some("7fffffff")),
+            ("timestamp(2)", "2038-01-19 03:14:07.99", Some("7fffffff63")),
+            ("timestamp", "2038-01-19 03:14:08", None),
+            ("timestamp", "1970-01-01 00:00:00", None),
+            ("timestamp(2)", "1970-01-01 00:00:00.50", None),
+            ("timestamp", "1969-12-31 23:59:59", None),
+            ("timestamp", "0000-00-00 00:00:00", Some("00000000")),
             ("varchar(191)", "a", Some("61")),
         ] {
             assert_eq!(stored(declared, value).as_deref(), wanted, "{declared} {value}");

@@ -35,7 +35,7 @@ impl Integers {
         (self.min, self.max)
     }
 
-    fn is_oid(&self) -> bool {
+    pub(super) fn is_oid(&self) -> bool {
         self.min == 0
     }
 

@@ -201,6 +201,11 @@ impl Store {
         matches!(self.kind, Kind::RawBytes)
     }
 
+    /// Whether values are integers with a sign: of such a type, or of a domain over one.
+    pub(crate) fn is_whole(&self) -> bool {
+        matches!(&self.kind, Kind::Integer(integers) if !integers.is_oid())
+    }
+
     /// Whether values are amounts of money, whose text is not read alike everywhere.
     pub(crate) fn is_money(&self) -> bool {
         matches!(self.kind, Kind::Money(_))
