@@ -3,7 +3,7 @@
 //! A chunk's rows are shown to the engine as a view. One query finds those that break a CHECK, lack their parent, repeat a key, or
 //! aren't of a type that only the engine knows; the others are then written.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use arrow_array::RecordBatch;
 
@@ -230,12 +230,22 @@ impl Rules {
             "SELECT column_name, column_default, data_type FROM duckdb_columns() WHERE {}",
             here(&self.table)
         );
-        for row in connection.rows(&sql)? {
+        let rows = connection.rows(&sql)?;
+        let has_call = |row: &Vec<Option<String>>| {
+            row.get(1)
+                .and_then(Option::as_deref)
+                .is_some_and(|default| calls(default).contains('('))
+        };
+        let varying = match rows.iter().any(has_call) {
+            true => varying_calls(connection)?,
+            false => Vec::new(),
+        };
+        for row in rows {
             let [Some(name), default, Some(declared)] = row.as_slice() else { continue };
             let is_loaded = job.choice.columns.iter().any(|column| column.name == *name);
             let default = default.as_deref().unwrap_or("NULL");
-            // A call may answer otherwise each time.
-            if !is_loaded && !default.contains('(') {
+            let calls = calls(default);
+            if !is_loaded && !varying.iter().any(|call| calls.contains(call)) {
                 self.defaults.push((quote(name), format!("CAST({default} AS {declared})")));
             }
         }
@@ -456,6 +466,19 @@ impl Rules {
     }
 }
 
+/// An expression without its strings, quotes and the case of its letters: what it calls.
+fn calls(expression: &str) -> String {
+    expression.split('\'').step_by(2).collect::<String>().replace('"', "").to_lowercase()
+}
+
+/// The calls that may answer otherwise for each row: of functions that say so, and of macros, which may stand for such ones. Of others, the
+/// time among them, the answer is one in the whole transaction.
+fn varying_calls(connection: &Connection) -> Result<Vec<String>, Refusal> {
+    let sql = "SELECT DISTINCT lower(function_name) || '(' FROM duckdb_functions() \
+               WHERE stability = 'VOLATILE' OR function_type = 'macro'";
+    Ok(connection.rows(sql)?.into_iter().filter_map(|mut row| row.pop().flatten()).collect())
+}
+
 /// A type's name in a message: that of an ENUM holds all its values.
 fn shown(declared: &str) -> &str {
     let end = declared.find('(').unwrap_or(declared.len());
@@ -497,9 +520,10 @@ impl Sifted {
         let asked = rules.keys.iter().position(|key| is_asked(&key.names));
         let changes = matches!(conflict, OnConflict::Update | OnConflict::Replace);
         let mut held: Vec<HashSet<u32>> = vec![HashSet::new(); rules.keys.len()];
-        // Of rows that change the same one the last has the last word.
-        let mut last = std::collections::HashMap::new();
-        if let (true, Some(asked)) = (changes, asked) {
+        // Of rows that change the same one the last has the last word, and a statement takes no two of them. Where rows may lack a parent
+        // among those before, which of them is the last one isn't known yet: they are written one by one, and all of them are.
+        let mut last = HashMap::new();
+        if let (true, Some(asked), []) = (changes, asked, rules.own_parents.as_slice()) {
             for suspect in suspects.iter().filter(|suspect| suspect.rule.is_none()) {
                 if let Some(first) = suspect.keys[asked].0 {
                     last.insert(first, suspect.row);
@@ -565,7 +589,7 @@ impl Sifted {
             }
             if let (true, Some(asked)) = (changes, asked)
                 && let Some(first) = suspect.keys[asked].0
-                && last.get(&first) != Some(&row)
+                && last.get(&first).is_some_and(|last| *last != row)
             {
                 sifted.without.push(row);
                 sifted.superseded += 1;

@@ -341,6 +341,9 @@ mod tests {
         assert_eq!(tls("ssl=true&tlsAllowInvalidHostnames=true"), Some(Believe::AnyName));
         assert_eq!(tls("tls=true&tlsAllowInvalidCertificates=true"), Some(Believe::Anybody));
         assert_eq!(tls("tlsCAFile=/x"), Some(Believe::Host));
+        // Who says how to encrypt is never sent in the clear, unless that is said, too.
+        assert_eq!(tls("tlsAllowInvalidCertificates=true"), Some(Believe::Anybody));
+        assert_eq!(tls("tls=false&tlsAllowInvalidCertificates=true"), None);
     }
 
     #[test]

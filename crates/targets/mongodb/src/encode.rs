@@ -146,7 +146,7 @@ pub(super) enum NullKey {
 }
 
 impl NullKey {
-    fn of(job: &Job, fields: &Fields) -> Self {
+    pub(super) fn of(job: &Job, fields: &Fields) -> Self {
         let server = ServerFacts::of(&job.facts.target);
         let key = fields.key_names(job);
         // A new collection has its own index, which is whole.
@@ -157,20 +157,22 @@ impl NullKey {
         if is_sparse || server.is_ferret { Self::Stored } else { Self::OrMissing }
     }
 
-    /// The element of a query, `name` with the NUL at its end.
-    fn put(self, name: &[u8], out: &mut Vec<u8>) {
+    /// What a query asks of the field: a value's kind and bytes.
+    pub(super) fn value(self) -> (u8, Vec<u8>) {
         match self {
-            Self::OrMissing => {
-                out.push(kind::NULL);
-                out.extend_from_slice(name);
-            }
+            Self::OrMissing => (kind::NULL, Vec::new()),
             Self::Stored => {
-                out.push(kind::DOCUMENT);
-                out.extend_from_slice(name);
-                let is_null = Document::new().int32("$type", kind::NULL.into());
-                out.extend_from_slice(&is_null.finish());
+                (kind::DOCUMENT, Document::new().int32("$type", kind::NULL.into()).finish())
             }
         }
+    }
+
+    /// The element of a query, `name` with the NUL at its end.
+    fn put(self, name: &[u8], out: &mut Vec<u8>) {
+        let (kind, value) = self.value();
+        out.push(kind);
+        out.extend_from_slice(name);
+        out.extend_from_slice(&value);
     }
 }
 

@@ -53,9 +53,17 @@ impl Seen {
     }
 }
 
+/// The protocol of MongoDB 4.4, the first to say which key a document repeats.
+const NAMES_KEYS: i64 = 9;
+
 impl ServerFacts {
     pub(super) fn of(facts: &TargetFacts) -> &Self {
         facts.own.get()
+    }
+
+    /// Whether the server says of a document that repeats a key, which one.
+    pub(super) fn names_keys(&self) -> bool {
+        self.wire_version >= NAMES_KEYS && !self.is_ferret
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::bson::{Document, Raw, kind};
 use crate::client::{self, Failure, Greeted, code};
-use crate::encode::ROW_ID_AT;
+use crate::encode::{NullKey, ROW_ID_AT};
 use crate::facts::{ID, ServerFacts};
 use crate::fields::{Fields, same_names};
 use crate::ids::{self, Ids};
@@ -25,7 +25,7 @@ pub(super) struct Shared {
     pub(super) retry: Mutex<Option<Retry>>,
     /// Rows that are in the target itself.
     pub(super) committed: AtomicU64,
-    /// Rows were on their way into it when the connection broke.
+    /// It isn't known which rows are in it: the connection broke, or the server did not account for all that it was sent.
     pub(super) unsure: AtomicBool,
 }
 
@@ -42,11 +42,13 @@ pub(super) struct Errand {
     /// Other unique keys than that of the ids.
     pub(super) has_unique_keys: bool,
     pub(super) on_conflict: OnConflict,
-    /// The fields that `on_conflict` compares.
+    /// The fields that `on_conflict` compares, and what NULL in them is.
     pub(super) key: Vec<String>,
+    pub(super) null: NullKey,
     pub(super) sums: bool,
     pub(super) lanes: usize,
     pub(super) lasting: bool,
+    /// In one command; 0 is as many as the server takes.
     pub(super) documents_max: usize,
     pub(super) ordered: bool,
     pub(super) concern: Concern,
@@ -237,7 +239,7 @@ impl<'l> InsertLane<'l> {
                     };
                     let bad = refused.len() as u64;
                     for refused in refused {
-                        if self.is_skipped(&refused) {
+                        if self.is_skipped(batch, &refused)? {
                             skipped.push((from + refused.index) as u32);
                             continue;
                         }
@@ -304,6 +306,7 @@ impl<'l> InsertLane<'l> {
                 error.text("errmsg").unwrap_or("the server refuses the document").to_owned();
             let index = error.number("index").and_then(|index| usize::try_from(index).ok());
             let Some(index) = index.filter(|index| *index < rows && !is_of_server(code)) else {
+                self.lose_count();
                 return Err(self.session.explain(client::refused(code, message)));
             };
             let key = error.document("keyPattern").map(Raw::elements).into_iter().flatten();
@@ -319,11 +322,12 @@ impl<'l> InsertLane<'l> {
         };
         let wanted = seen - refused.len();
         if taken != wanted {
+            self.lose_count();
             return Err(Error::target(format!(
                 "the server says that it took {taken} of {rows} documents and refused {}, and says nothing of the others",
                 refused.len()
             ))
-            .advise("--set ordered=no, or --strategy insert-one"));
+            .advise("--strategy insert-one sends one document after the other"));
         }
         if let Some(error) = reply.document("writeConcernError") {
             let code = error.number("code").unwrap_or_default();
@@ -395,23 +399,62 @@ impl<'l> InsertLane<'l> {
         }
     }
 
-    fn explain(&self, failure: Failure) -> Error {
-        if self.errand.lasting && matches!(failure, Failure::Lost(_) | Failure::Stopped) {
+    /// Which rows are in the target is not known from here on.
+    fn lose_count(&self) {
+        if self.errand.lasting {
             self.shared.unsure.store(true, Relaxed);
+        }
+    }
+
+    fn explain(&self, failure: Failure) -> Error {
+        if matches!(failure, Failure::Lost(_) | Failure::Stopped) {
+            self.lose_count();
         }
         self.session.explain(failure)
     }
 
     /// Whether the row is one that the request says to leave out.
-    fn is_skipped(&self, refused: &Refused) -> bool {
+    fn is_skipped(&mut self, batch: Batch<'_>, refused: &Refused) -> Result<bool> {
         if self.errand.on_conflict != OnConflict::Skip || refused.code != code::DUPLICATE_KEY {
-            return false;
+            return Ok(false);
         }
         match refused.key.as_slice() {
-            // Servers before 4.4 don't say which.
-            [] => !self.errand.has_unique_keys || self.errand.key != [ID],
-            key => same_names(key, &self.errand.key),
+            [] if !self.errand.has_unique_keys => Ok(true),
+            // The server does not say which.
+            [] => {
+                let row = batch.from + refused.index;
+                self.has_key_of(batch.document(row, row + 1))
+            }
+            key => Ok(same_names(key, &self.errand.key)),
         }
+    }
+
+    /// Whether a document of the collection has this one's key.
+    fn has_key_of(&mut self, document: &[u8]) -> Result<bool> {
+        let Some(document) = Raw::read(document) else { return Ok(false) };
+        let mut filter = Document::new();
+        for name in &self.errand.key {
+            filter = match document.get(name) {
+                Some(value) if !value.is_null() => {
+                    filter.document(name, Document::new().value("$eq", value))
+                }
+                // Such an index holds no document without the field.
+                None if self.errand.null == NullKey::Stored => return Ok(false),
+                _ => {
+                    let (kind, value) = self.errand.null.value();
+                    filter.element(name, kind, &value)
+                }
+            };
+        }
+        let find = Document::new()
+            .string("find", &self.errand.collection)
+            .document("filter", filter)
+            .int32("limit", 1)
+            .boolean("singleBatch", true);
+        let mut is_there = false;
+        let found = self.session.documents(find, |_| is_there = true);
+        found.map_err(|failure| self.explain(failure))?;
+        Ok(is_there)
     }
 
     fn fault(&self, from: usize, refused: Refused) -> RowFault {
@@ -556,18 +599,29 @@ pub(super) fn errand(
     concern: Concern,
     ids: Option<Ids>,
 ) -> Errand {
+    let server = ServerFacts::of(&job.facts.target);
     let has_unique_keys = match job.choice.action.makes_table() {
         true => job.request.primary_key.len() > 1,
-        false => ServerFacts::of(&job.facts.target).seen.has_unique_keys,
+        false => server.seen.has_unique_keys,
     };
     let columns: Vec<String> =
         job.choice.columns.iter().map(|column| column.name.clone()).collect();
     let knobs = &job.choice.knobs;
-    let documents_max = knobs.get_count(&DOCUMENTS_PER_BATCH).unwrap_or(1) as usize;
+    let is_vague = match job.request.on_conflict {
+        OnConflict::Fail => false,
+        OnConflict::Skip => has_unique_keys && !server.names_keys(),
+        OnConflict::Replace | OnConflict::Update => server.is_ferret,
+    };
+    let documents_max = match is_vague {
+        // What such a server says of several is not enough to know which of them it took, and why not the others.
+        true => 1,
+        false => knobs.get_count(&DOCUMENTS_PER_BATCH).unwrap_or(1) as usize,
+    };
     Errand {
         collection: collection.to_owned(),
         table: job.table.clone(),
         key: fields.key_names(job),
+        null: NullKey::of(job, fields),
         columns,
         fields: fields.names().to_vec(),
         has_unique_keys,

@@ -57,10 +57,13 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     if let Some(reason) = storage.and_then(|storage| storage_fault(storage, request)) {
         return unusable(reason);
     }
+    let wrong = |reason: String, advice: &str| Fit::Wrong { reason, advice: advice.to_owned() };
+    if let Some(reason) = id_fault(request, facts) {
+        return wrong(reason, "--rename or --drop takes one of the two out of its way");
+    }
     if let Some(reason) = name_fault(request, facts) {
         return unusable(reason);
     }
-    let wrong = |reason: String, advice: &str| Fit::Wrong { reason, advice: advice.to_owned() };
     if kept.is_some()
         && let Some((reason, advice)) = keys::fault(request, facts, knobs)
     {
@@ -165,15 +168,17 @@ fn storage_fault(storage: &str, request: &Request) -> Option<String> {
     Some(why.to_owned())
 }
 
+/// Why two columns would be the field `_id`.
+fn id_fault(request: &Request, facts: &Facts) -> Option<String> {
+    let [key] = request.primary_key.as_slice() else { return None };
+    let has_id = facts.source.loaded().any(|field| field.name == ID);
+    (has_id && !key.eq_ignore_ascii_case(ID))
+        .then(|| format!("column {key} would become _id, and there is a column _id"))
+}
+
 /// Why the source's names can't be those of fields that this request asks for.
 fn name_fault(request: &Request, facts: &Facts) -> Option<String> {
     let names = || facts.source.loaded().map(|field| field.name.as_str());
-    if let [key] = request.primary_key.as_slice()
-        && !key.eq_ignore_ascii_case(ID)
-        && names().any(|name| name == ID)
-    {
-        return Some(format!("column {key} would become _id, and there is a column _id"));
-    }
     if let OnConflict::Replace | OnConflict::Update = request.on_conflict
         && let Some(odd) = request.key.iter().find(|name| fields::is_odd(name))
     {

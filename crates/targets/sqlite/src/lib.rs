@@ -16,6 +16,7 @@ mod ddl;
 mod deferred;
 mod doctor;
 mod facts;
+mod keys;
 mod load;
 mod lost;
 mod obstacle;

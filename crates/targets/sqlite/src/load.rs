@@ -10,6 +10,7 @@ use rusqlite::types::ValueRef;
 use crate::ddl;
 use crate::deferred;
 use crate::facts::{self, DatabaseFacts};
+use crate::keys;
 use crate::pages::{ROW_ORDER, SORT_MEMORY};
 use crate::session::Session;
 use crate::statement::Step;
@@ -132,8 +133,12 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
         && !knobs.is(&PAGE_SIZE, "keep")
         && found.to_string() != knobs.word(&PAGE_SIZE)
     {
-        return Fit::Unusable {
-            reason: format!("the database is there and has pages of {found} bytes"),
+        return Fit::Wrong {
+            reason: format!(
+                "page_size={}: the database exists, and has pages of {found} bytes",
+                knobs.word(&PAGE_SIZE)
+            ),
+            advice: "leave page_size out: only a database that the load makes takes one".to_owned(),
         };
     }
     let journal = match (knobs.word(&JOURNAL_MODE), facts.target.exists) {
@@ -360,6 +365,8 @@ impl<'a> SqliteLoad<'a> {
                 return Ok(());
             }
             job.expects(now.table, relies)?;
+            keys::look(self.session.connection(), job)
+                .map_err(|error| self.session.explain(&error))??;
         }
         match job.choice.action {
             Action::Append => {}

@@ -135,6 +135,15 @@ pub(super) enum Kept {
     Bytes,
 }
 
+/// Values that SQLite may take for equal: those of different classes never are
+/// (<https://sqlite.org/datatype3.html>, section 4.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    Number,
+    Text,
+    Blob,
+}
+
 /// Why a value can't be stored as it is: what sort of fault, and what the column takes.
 pub(super) type Misfit = rule::Misfit<'static>;
 
@@ -174,6 +183,17 @@ impl Store {
             Kind::Real => Common::Real,
             Kind::Timestamp { zone: Some(false) } => Common::Moment,
             _ => Common::Unknown,
+        }
+    }
+
+    /// What all values are stored as, where the column alone says so; SQLite compares integers and doubles as numbers.
+    pub(super) fn class(self) -> Option<Class> {
+        match self.kind {
+            _ if self.text => Some(Class::Text),
+            Kind::Integer | Kind::Real | Kind::Number | Kind::Boolean => Some(Class::Number),
+            Kind::Date | Kind::Timestamp { .. } => (!self.epochs).then_some(Class::Text),
+            Kind::Digits { .. } | Kind::Text | Kind::Json => (!self.numeric).then_some(Class::Text),
+            Kind::Bytes => Some(Class::Blob),
         }
     }
 
@@ -319,7 +339,7 @@ fn exact_number(value: &[u8]) -> Result<Kept, Misfit> {
         Err(NumberFault::NotANumber) => false,
     };
     match double::double(value, false, Specials::Infinities) {
-        Ok(number) if is_whole || number.is_infinite() || keeps_digits(value) => {
+        Ok(number) if is_whole || number.is_infinite() || keeps_digits(value, number) => {
             Ok(Kept::Real(number))
         }
         Ok(_) => Err((Code::Range, "a decimal of 15 digits, and as a double it would lose some")),
@@ -330,13 +350,13 @@ fn exact_number(value: &[u8]) -> Result<Kept, Misfit> {
     }
 }
 
-/// Whether the double is the number that was written, however it was written.
-fn keeps_digits(value: &[u8]) -> bool {
+/// Whether the double is the number that was written, however it was written. A double keeps any 15 digits, unless it is subnormal.
+fn keeps_digits(value: &[u8], number: f64) -> bool {
     let plain = value.strip_prefix(b"+").unwrap_or(value);
     let digits =
         plain.iter().take_while(|b| !matches!(b, b'e' | b'E')).filter(|b| b.is_ascii_digit());
     let significant = digits.skip_while(|b| **b == b'0').count();
-    significant <= 15 || scan::float_round_trips(plain)
+    significant <= 15 && !number.is_subnormal() || scan::float_round_trips(plain)
 }
 
 /// Text for a column that isn't for numbers by its name but has NUMERIC affinity, such as one declared STRING: there the text
@@ -476,6 +496,10 @@ mod tests {
         assert_eq!(numeric.keep(b"12.50"), Ok(Kept::Real(12.5)));
         assert_eq!(numeric.keep(b"0012"), Ok(Kept::Integer(12)));
         assert_eq!(numeric.keep(b"0.12345678901234567890").unwrap_err().0, Code::Range);
+        // Subnormal doubles have fewer digits the smaller they are.
+        assert_eq!(numeric.keep(b"1.23456789e-320").unwrap_err().0, Code::Range);
+        assert_eq!(numeric.keep(b"2.5e-308"), Ok(Kept::Real(2.5e-308)));
+        assert_eq!(numeric.keep(b"5e-324"), Ok(Kept::Real(5e-324)));
         let text = column(Type::Decimal { precision: 5, scale: 2 }, None, true);
         assert_eq!(text.keep(b"123.45"), Ok(Kept::Text));
         assert_eq!(text.keep(b"1234.5").unwrap_err().0, Code::Range);
@@ -493,6 +517,18 @@ mod tests {
         {
             assert_eq!(string.keep(value.as_bytes()).unwrap_err().0, Code::Type, "{value}");
         }
+    }
+
+    #[test]
+    fn values_of_a_column_are_of_one_class() {
+        let class = |ty, declared, pinned| column(ty, declared, pinned).class();
+        assert_eq!(class(Type::Integer, None, false), Some(Class::Number));
+        assert_eq!(class(Type::Integer, Some("TEXT"), true), Some(Class::Text));
+        assert_eq!(class(Type::Text, Some("BLOB"), true), Some(Class::Text));
+        assert_eq!(class(Type::Bytes, Some("BLOB"), true), Some(Class::Blob));
+        // By each value.
+        assert_eq!(class(Type::Date, Some("DATE"), true), None);
+        assert_eq!(class(Type::Text, Some("STRING"), true), None);
     }
 
     #[test]

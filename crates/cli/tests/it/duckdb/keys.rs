@@ -342,3 +342,64 @@ fn rows_that_repeat_a_key_are_named_where_others_are_committed_on_the_way() {
         }
     }
 }
+
+/// A row that is refused has no word about an earlier one of its key.
+#[test]
+fn a_bad_row_supersedes_no_good_one() {
+    let Some(fixture) = fixture() else { return };
+    let made = "CREATE TABLE t (id INTEGER PRIMARY KEY, boss INTEGER REFERENCES t (id), v VARCHAR); \
+                INSERT INTO t VALUES (1, NULL, 'old'); INSERT INTO t VALUES (2, 1, 'old2')";
+    for how in ["update", "replace"] {
+        for (text, bad, wanted) in [
+            ("7,1,good\n7,99,bad\n", "7,99,bad\n", "7|1|good"),
+            ("2,1,new\n2,99,bad\n", "2,99,bad\n", "2|1|new"),
+            ("7,1,first\n7,1,last\n8,7,x\n9,99,bad\n", "9,99,bad\n", "7|1|last"),
+            // One whose parent was written before the row that changes nothing of it.
+            ("7,1,first\n8,1,x\n8,7,y\n9,99,bad\n", "9,99,bad\n", "8|7|y"),
+        ] {
+            drop(fs::remove_file(fixture.path("t.duckdb")));
+            sql(&fixture, "t.duckdb", made);
+            fixture.write("t.csv", format!("id,boss,v\n{text}"));
+            let load = ["t.csv", "t.duckdb", "--if-exists", "append", "--on-conflict", how];
+            fixture.load(&[&load[..], &["--max-rejects", "1"]].concat()).exits(3);
+            assert_eq!(fixture.read("t.rejects.csv"), format!("id,boss,v\n{bad}").into_bytes());
+            let id = &wanted[..1];
+            let kept = lines(&fixture, "t.duckdb", &format!("FROM t WHERE id = {id}"));
+            assert_eq!(kept, [wanted], "{how} {text}");
+            forget_rejects(&fixture);
+        }
+    }
+}
+
+/// A parenthesis in a default is no call, and not every call answers otherwise each time.
+#[test]
+fn rows_are_checked_where_defaults_are_written_with_parentheses() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("t.csv", "id\n1\n2\n1\n");
+    for default in [
+        "'a(b'",
+        "'it''s random('",
+        "'2020-01-01'::TIMESTAMP",
+        "(-5)",
+        "(1.5)::DECIMAL(4, 1)",
+        "upper('x')",
+    ] {
+        drop(fs::remove_file(fixture.path("t.duckdb")));
+        let made = format!(
+            "CREATE TABLE t (id INTEGER, d VARCHAR DEFAULT CAST({default} AS VARCHAR), UNIQUE (id, d))"
+        );
+        sql(&fixture, "t.duckdb", &made);
+        let load = ["t.csv", "t.duckdb", "--if-exists", "append", "--max-rejects", "1"];
+        fixture.load(&load).exits(3);
+        assert_eq!(fixture.read("t.rejects.csv"), b"id\n1\n", "{default}");
+        forget_rejects(&fixture);
+    }
+    // Of what is another value in each row nothing is known before the engine has made it.
+    sql(
+        &fixture,
+        "r.duckdb",
+        "CREATE TABLE t (id INTEGER, d DOUBLE DEFAULT random(), UNIQUE (id, d))",
+    );
+    fixture.load(&["t.csv", "r.duckdb", "--if-exists", "append"]).exits(0);
+    assert_eq!(lines(&fixture, "r.duckdb", "SELECT count(*) FROM t"), ["3"]);
+}

@@ -302,3 +302,22 @@ fn the_url_says_what_writes_wait_for() {
         .exits(0);
     assert_eq!(server.heard("insert")[1]["writeConcern"], json!({"w": 1, "wtimeout": 500}));
 }
+
+/// What a server doesn't account for may be in the collection.
+#[test]
+fn rows_of_which_a_server_says_nothing_are_not_said_to_be_out() {
+    for answer in [
+        json!({"ok": 1.0, "writeErrors": [{"index": 0, "code": 11_000, "errmsg": "E11000"}]}),
+        json!({"ok": 1.0, "n": 2, "writeErrors": [{"index": 2, "code": 91, "errmsg": "shutdown"}]}),
+    ] {
+        let fixture = fixture(3);
+        let server = Script::start(move |command, _| match is(command, "insert") {
+            true => Fate::Answered(answer.clone()),
+            false => Fate::Done,
+        });
+        server.put("t", &[json!({"_id": 9, "name": "old"})]);
+        let load = ["t.csv", &server.url(), "--primary-key", "id", "--if-exists", "append"];
+        let run = fixture.load(&[&load[..], &["--max-rejects", "all"]].concat()).exits(1);
+        assert!(!run.stderr.contains("nothing changed"), "{}", run.stderr);
+    }
+}

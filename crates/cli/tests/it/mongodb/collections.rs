@@ -85,7 +85,10 @@ fn a_failed_load_into_a_collection_that_is_there_says_how_many_rows_stay() {
             .load(&["two.csv", "--table", "two", "--primary-key", "id", "--if-exists", "append"])
             .exits(1);
         let last = run.stderr.lines().last().unwrap();
-        assert_eq!(last, "1 row was committed before, and stays in the table");
+        assert_eq!(
+            last,
+            "1 row was committed before, and stays in the table (rows from behind the one that ended the load may be among them)"
+        );
         // A new one is all or nothing.
         server.refuses(&["t.csv", "--table", "new", "--type", "n=integer", "--chunk-size", "1k"]);
     });

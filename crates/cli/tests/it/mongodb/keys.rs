@@ -1,3 +1,5 @@
+use std::fs;
+
 use serde_json::{Value as Json, json};
 
 use super::script::{Fate, Script, VERB};
@@ -374,5 +376,57 @@ fn a_primary_key_is_made_of_the_columns_as_they_are_spelt() {
         let run = server.load(&[&load[..], &["--max-rejects", "1"]].concat()).exits(3);
         run.prints(&["1 bad row rejected"]);
         assert_eq!(server.count("t"), 2);
+    });
+}
+
+const INDEX: &str = "{\"createIndexes\": \"t\", \"indexes\": [{\"key\": {\"email\": 1}, \"name\": \"own\", \"unique\": true}]}";
+
+/// FerretDB ends a batch of updates at the first that it refuses, and doesn't say which that was.
+#[test]
+fn an_update_that_repeats_another_key_is_the_only_bad_row() {
+    for_each_server(|server| {
+        server.write("old.csv", "id,email\n1,a\n").write("new.csv", "id,email\n4,q\n3,a\n5,r\n");
+        for ordered in ["no", "yes"] {
+            let old = ["old.csv", "--table", "t", "--primary-key", "id"];
+            server.load(&[&old[..], &["--if-exists", "replace"]].concat()).exits(0);
+            server.query(INDEX);
+            let load = ["new.csv", "--table", "t", "--primary-key", "id", "--if-exists", "append"];
+            let ordered = format!("ordered={ordered}");
+            let update = ["--on-conflict", "update", "--set", &ordered, "--max-rejects", "1"];
+            server.load(&[&load[..], &update].concat()).exits(3);
+            assert_eq!(server.documents("t"), rows![[1, "a"], [4, "q"], [5, "r"]]);
+            assert_eq!(server.read("new.rejects.csv"), b"id,email\n3,a\n");
+            for name in ["new.rejects.csv", "new.rejects.csv.jsonl"] {
+                fs::remove_file(server.path(name)).unwrap();
+            }
+        }
+    });
+}
+
+/// Old servers and FerretDB say of a duplicate that it is one, and not of which key.
+#[test]
+fn a_row_is_skipped_for_the_key_that_was_asked_for() {
+    for_each_server(|server| {
+        server
+            .write("old.csv", "id,email\n1,a\n")
+            .write("new.csv", "id,email\n1,z\n2,a\n2,b\n3,\n,c\n");
+        let load = ["new.csv", "--table", "t", "--primary-key", "id", "--if-exists", "append"];
+        for (key, kept, bad) in [
+            (&[][..], rows![[1, "a"], [2, "b"], [3, ()]], "2,a\n,c\n"),
+            (&["--key", "email"][..], rows![[1, "a"], [2, "b"], [3, ()]], "1,z\n,c\n"),
+        ] {
+            let old = ["old.csv", "--table", "t", "--primary-key", "id"];
+            server.load(&[&old[..], &["--if-exists", "replace"]].concat()).exits(0);
+            server.query(INDEX);
+            let skip = ["--on-conflict", "skip", "--max-rejects", "2", "--json"];
+            let report = server.load(&[&load[..], &skip, key].concat()).exits(3).json();
+            assert_eq!(report["rows_skipped"], 1, "{key:?}");
+            assert_eq!(server.documents("t"), kept, "{key:?}");
+            let rejects = String::from_utf8(server.read("new.rejects.csv")).unwrap();
+            assert_eq!(rejects, format!("id,email\n{bad}"), "{key:?}");
+            for name in ["new.rejects.csv", "new.rejects.csv.jsonl"] {
+                fs::remove_file(server.path(name)).unwrap();
+            }
+        }
     });
 }

@@ -227,3 +227,60 @@ fn an_update_leaves_the_key_as_it_is_spelled() {
         assert_eq!(report["rows_loaded"], 2, "{strategy}");
     }
 }
+
+/// A key of another storage class is another key, so each row would be added beside the one that it is to change.
+#[test]
+fn rows_whose_keys_are_of_another_class_are_refused() {
+    for (table, text, found, sent, ty) in [
+        (
+            "CREATE TABLE t (k PRIMARY KEY, v); INSERT INTO t VALUES (1, 'a')",
+            "1,2,x",
+            "integer",
+            "text",
+            "integer",
+        ),
+        (
+            "CREATE TABLE t (k BLOB PRIMARY KEY, v); INSERT INTO t VALUES ('1', 'a')",
+            "1,2",
+            "text",
+            "blobs",
+            "text",
+        ),
+        (
+            "CREATE TABLE t (k, v, UNIQUE (v, k)); INSERT INTO t VALUES (x'31', 'b')",
+            "1,2",
+            "blob",
+            "numbers",
+            "bytes",
+        ),
+    ] {
+        for strategy in &STRATEGIES[1..] {
+            let fixture = Fixture::new();
+            let rows: String = text.split(',').map(|key| format!("{key},b\n")).collect();
+            fixture.write("t.csv", format!("k,v\n{rows}")).sql("t.db", table);
+            let load = ["t.csv", "t.db", "--if-exists", "append", "--strategy", strategy];
+            let key = if table.contains("UNIQUE") { "k,v" } else { "k" };
+            let update = [&load[..], &["--on-conflict", "update", "--key", key]].concat();
+            let ty = format!("k={ty}");
+            let run = fixture.misused(&[&["load"], &update[..]].concat());
+            run.says(&["column k of the table", found, sent, &format!("try: --type {ty}")]);
+            let typed = ["--type", &ty, "--max-rejects", "1", "--json"];
+            let report = fixture.inrush(&[&["load"], &update[..], &typed].concat()).json();
+            assert_eq!(
+                (&report["rows_inserted"], &report["rows_updated"]),
+                (&1.into(), &1.into()),
+                "{table}"
+            );
+        }
+    }
+}
+
+#[test]
+fn another_page_size_than_the_database_has_is_refused() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "a\n1\n").sql("t.db", "CREATE TABLE t (a)");
+    let load = ["load", "t.csv", "t.db", "--set", "page_size=512"];
+    let run = fixture.misused(&load);
+    let run = run.says(&["error: page_size=512: the database exists", "try: leave page_size out"]);
+    assert!(!run.stderr.contains("row-sql"), "{}", run.stderr);
+}

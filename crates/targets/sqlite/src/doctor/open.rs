@@ -9,7 +9,7 @@ use std::path::Path;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::session::with_suffix;
+use crate::session::{LockWait, with_suffix};
 
 /// How a rollback journal that has to be played back begins (<https://sqlite.org/fileformat2.html>, section 3).
 const JOURNAL_MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
@@ -39,8 +39,13 @@ impl Beside {
 /// A database in rollback mode is read under SQLite's shared lock. Where a write-ahead log would have a shared-memory file made, or a
 /// journal would be played back, it is read without locks: as it lies there (`immutable`), or, with a log that has something in it, with
 /// the log's index in this connection's own memory, which is what SQLite does in exclusive mode. Who writes meanwhile may make such a
-/// look fail; it harms nobody.
-pub(super) fn open(path: &Path, is_wal: bool, beside: Beside) -> rusqlite::Result<Connection> {
+/// look fail; it harms nobody. The connection must be closed before `locks` goes.
+pub(super) fn open(
+    path: &Path,
+    is_wal: bool,
+    beside: Beside,
+    locks: &LockWait<'_>,
+) -> rusqlite::Result<Connection> {
     let has_log = is_wal && beside.wal_bytes > 0;
     let how = match (is_wal || beside.journal_bytes > 0, has_log) {
         (false, _) => "mode=ro",
@@ -51,6 +56,7 @@ pub(super) fn open(path: &Path, is_wal: bool, beside: Beside) -> rusqlite::Resul
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_URI;
     let connection = Connection::open_with_flags(uri(path, how), flags)?;
+    locks.apply(&connection);
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     if has_log {
         connection.query_row("PRAGMA locking_mode = EXCLUSIVE", [], |_| Ok(()))?;

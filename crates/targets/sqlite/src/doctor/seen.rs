@@ -16,7 +16,10 @@ use inrush_core::wording::shell_word;
 
 use super::open::{Beside, open};
 use crate::ddl::quote;
-use crate::session::{explain, not_a_database, watch};
+use crate::session::{LockWait, explain, not_a_database, watch};
+
+/// How long another program's lock is waited for.
+const LOCK_WAIT_MS: u64 = 5_000;
 
 /// Keys that are looked at to see whether they come in an order.
 const KEYS: u32 = 100;
@@ -94,7 +97,8 @@ impl Seen {
     }
 
     fn read_database(&mut self, path: &Path, stop: &AtomicBool) -> rusqlite::Result<()> {
-        let connection = open(path, self.is_wal, self.beside)?;
+        let locks = LockWait::new(LOCK_WAIT_MS, stop);
+        let connection = open(path, self.is_wal, self.beside, &locks)?;
         // SAFETY: the flag is valid for longer than the connection, which goes at the end of this function.
         unsafe { watch(&connection, stop) };
         let number = |pragma: &str| {
@@ -241,7 +245,8 @@ pub(super) fn definition(
     let Some(header) = header(path, shown)? else { return Ok(Default::default()) };
     let is_wal = header[18] == 2;
     let read = || {
-        let connection = open(path, is_wal, Beside::of(path))?;
+        let locks = LockWait::new(LOCK_WAIT_MS, stop);
+        let connection = open(path, is_wal, Beside::of(path), &locks)?;
         // SAFETY: the flag is valid for longer than the connection, which goes at the end of this closure.
         unsafe { watch(&connection, stop) };
         let mut statements = Vec::new();
