@@ -35,6 +35,13 @@ impl Nulls {
         nulls
     }
 
+    /// The same where each column stands at another place: at the one that `places` has for it.
+    #[must_use]
+    pub fn moved(mut self, places: &[usize]) -> Self {
+        self.in_one.iter_mut().for_each(|(column, _)| *column = places[*column]);
+        self
+    }
+
     /// Whether there is none.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {

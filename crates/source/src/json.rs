@@ -11,19 +11,23 @@ use inrush_scan::json::{
 
 use std::sync::atomic::AtomicBool;
 
-use crate::head::{Head, body_start};
+use crate::head::{HEAD_BYTES, Head, body_start};
 use crate::header::unique;
 use crate::infer::{Observed, Spot};
 use crate::sample::{Sample, record_bytes, records};
 use crate::{Input, Source};
+use inrush_core::cut::{ChunkReader, Next};
 use inrush_core::encode::{
     Encode, Encoded, Grammar, Json, fault_words, inner, is_inside, push_name,
 };
 use inrush_core::error::{Error, Result};
-use inrush_core::flow::{Chunk, Origin, Part};
+use inrush_core::flow::{Chunk, Meter, Origin, Part};
 use inrush_core::reading::Readers;
 use inrush_core::wording::shell_word;
-use inrush_core::{DialectRequest, FieldFacts, Format, Nulls, SourceFacts, Type};
+use inrush_core::{
+    ColumnRequest, DialectRequest, FieldFacts, Format, MissingColumns, NewColumns, Nulls,
+    SourceFacts, Type,
+};
 use inrush_store::Pipe;
 
 /// Records that are looked at to tell one layout from another.
@@ -247,6 +251,19 @@ fn has_commas(text: &[u8]) -> bool {
     })
 }
 
+/// What to say where an option is about the columns of several files: those of JSON have none but the members of all their records, and
+/// one that no record has may be one that is NULL in all of them.
+fn unheeded(columns: &ColumnRequest) -> Option<String> {
+    let said = match columns {
+        ColumnRequest { missing: Some(MissingColumns::Fail), .. } => "--missing-columns fail",
+        ColumnRequest { new: NewColumns::Ignore, .. } => "--new-columns ignore",
+        _ => return None,
+    };
+    Some(format!(
+        "{said} is for the columns of an existing table: files of JSON have no header, and the members of all of them are loaded"
+    ))
+}
+
 /// Why there are no columns: none of the records that were looked at is whole, or an object.
 fn without_columns(head: &Head, layout: JsonLayout) -> Error {
     let name = &head.input.name;
@@ -371,10 +388,21 @@ impl Source {
             abandoned,
         };
         let (mut fields, mut samples) = source.look_at_members(&heads, &json, &[])?;
+        // Whether any record has a member of the name that a user says, only all of them tell.
+        let is_open = heads.iter().any(|head| !head.whole)
+            && heads.iter().all(|head| head.input.place.can_be_reread());
+        let is_of_all = is_open && read.names_another(&fields);
+        if is_of_all {
+            fields = source.look_at_all(&json, &[])?;
+        }
         // Which spellings are one column's is known when the names are.
         source.nulls = read.nulls_of(fields.iter().map(|field| field.name.as_str()));
         if source.nulls.are_for_columns() {
-            (fields, samples) = source.look_at_members(&heads, &json, &fields)?;
+            let known = fields;
+            (fields, samples) = source.look_at_members(&heads, &json, &known)?;
+            if is_of_all {
+                fields = source.look_at_all(&json, &known)?;
+            }
         }
         if fields.is_empty() {
             let known = known.unwrap_or_default().iter();
@@ -410,6 +438,9 @@ impl Source {
         let mut warnings = Vec::new();
         let first = &heads[0];
         let layout = json.layouts[0];
+        if let ([_, _, ..], None) = (heads.as_slice(), known) {
+            warnings.extend(unheeded(&read.columns));
+        }
         if is_positional && starts_with_names(&first.text[body(first)..], first.whole, layout) {
             let note = "the first array could be a header, and is loaded as a row";
             warnings.push(match layout {
@@ -507,12 +538,45 @@ impl Source {
         Ok((total.fields(&self.inputs, json.flatten), samples))
     }
 
+    /// What all records of the inputs show of the members, of which some may be known.
+    fn look_at_all(&self, json: &Json, known: &[FieldFacts]) -> Result<Vec<FieldFacts>> {
+        let total = Arc::new(Mutex::new(Seen::default()));
+        let mut surveyor =
+            MemberSurveyor::new(json, &self.read, &self.nulls, known, Arc::clone(&total));
+        let meter = Meter::default();
+        let (mut chunk, mut encoded) = (Chunk::default(), Encoded::default());
+        for (file, input) in self.inputs.iter().enumerate() {
+            let body = self.open_body(file, &meter, &self.abandoned)?;
+            let mut reader = ChunkReader::cutting(body, self.grammar.cutter(file, false));
+            let (mut byte, mut before) = (input.body_at, input.lines_before);
+            loop {
+                match reader.next(&mut chunk.bytes, HEAD_BYTES) {
+                    Ok(Next::Chunk) => {}
+                    Ok(Next::End) => break,
+                    Ok(Next::TooLong) => return Err(input.too_long(byte)),
+                    Err(error) => return Err(input.read_error(&error)),
+                }
+                chunk.origin = Origin { file: file as u32, byte, ..Origin::default() };
+                chunk.part = Part { first: byte == input.body_at, last: reader.is_over };
+                encoded.clear();
+                surveyor.encode(&chunk, &mut encoded);
+                let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
+                total.locate(&chunk, |at| before + json_lines(&chunk.bytes[..at]) + 1);
+                byte += chunk.bytes.len() as u64;
+                before += encoded.lines;
+                chunk.seq += 1;
+            }
+        }
+        let total = total.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(total.fields(&self.inputs, json.flatten))
+    }
+
     /// The same source of JSON, which has these members; not its pipe.
     pub(super) fn with_members(&self, fields: &[FieldFacts]) -> Source {
-        let names = fields.iter().map(|field| field.name.as_str());
+        let names = || fields.iter().map(|field| field.name.as_str());
         let grammar = match &self.grammar {
             Grammar::Json(json) if json.has_names() => {
-                Grammar::Json(json.clone().with_fields(names))
+                Grammar::Json(json.clone().with_fields(names()))
             }
             grammar => grammar.clone(),
         };
@@ -521,7 +585,7 @@ impl Source {
             grammar,
             read: self.read.clone(),
             reads: fields.iter().map(|field| self.read.column(&field.name)).collect(),
-            nulls: self.nulls.clone(),
+            nulls: self.read.nulls_of(names()),
             header: self.header,
             bytes: Vec::new(),
             flatten: false,

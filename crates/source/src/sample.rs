@@ -177,8 +177,9 @@ impl Source {
         };
         let mut texts = Vec::new();
         for place in 1..=places {
-            // The last place is the end of the file, where appended rows of another kind would be.
-            let at = (bytes.saturating_sub(SPREAD_BYTES as u64)) / places * place;
+            // The last place is the end of the file to its last byte, where appended rows of another kind would be.
+            let last = bytes.saturating_sub(SPREAD_BYTES as u64);
+            let at = last - last / places * (places - place);
             if at < head.text.len() as u64 {
                 continue;
             }

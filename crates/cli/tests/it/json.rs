@@ -475,3 +475,73 @@ fn a_member_that_comes_late_and_is_called_otherwise_is_told() {
         .says(&["there is no column 'Lvl'"])
         .prints(&["it is called Lvl_2"]);
 }
+
+/// Rows of 40 bytes, one of which has a member more: behind the head that is looked at, and between the places behind it.
+fn with_a_late_member() -> String {
+    let line = |n: u32| match n {
+        31_250 => "{\"id\":     0,\"name\":\"x\",\"extra\":\"7\\u0037\"}\n".to_owned(),
+        n => format!("{{\"id\":{n:6},\"name\":\"some text to fill\"}}\n"),
+    };
+    (0..40_000).map(line).collect()
+}
+
+#[test]
+fn a_late_member_that_is_not_loaded_is_known_all_the_same() {
+    let fixture = Fixture::new();
+    fixture.write("t.jsonl", with_a_late_member());
+    let report = fixture.report(&["t.jsonl", "t.db", "--columns", "id,name"]);
+    assert_eq!(report["rows_loaded"], 40_000);
+    let append = ["t.jsonl", "t.db", "--if-exists", "append", "--new-columns", "ignore"];
+    assert_eq!(fixture.report(&append)["rows_loaded"], 40_000);
+    assert_eq!(fixture.columns("t.db", "t").len(), 2);
+}
+
+#[test]
+fn a_late_member_goes_by_its_name_in_options() {
+    let fixture = Fixture::new();
+    fixture.write("t.jsonl", with_a_late_member());
+    let report = fixture.report(&["t.jsonl", "t.db", "--rename", "extra=more", "--drop", "name"]);
+    assert!(!report["warnings"].to_string().contains("started again"));
+    assert_eq!(fixture.query("t.db", "SELECT id, more FROM t WHERE more = '77'"), rows![[0, "77"]]);
+    fixture
+        .misused(&["load", "t.jsonl", "t.db", "--table", "u", "--type", "extras=text"])
+        .says(&["there is no column extras"]);
+}
+
+#[test]
+fn a_string_with_escapes_is_null_by_what_it_stands_for() {
+    let fixture = Fixture::new();
+    fixture
+        .write("t.jsonl", "{\"v\":1}\n{\"v\":\"N\\/A\"}\n{\"v\":\"\\u2014\"}\n{\"v\":\"\\\\N\"}\n");
+    let nulls = ["--null", "N/A", "--null", "v=\u{2014}", "--null", "\\N"];
+    let load = |more: &[&str]| fixture.report(&[&["t.jsonl", "t.db"], &nulls[..], more].concat());
+    assert_eq!(load(&[])["plan"]["columns"][0]["type"], "integer");
+    load(&["--if-exists", "append"]);
+    let values = crate::fixture::rows![[1], [()], [()], [()]];
+    assert_eq!(fixture.table("t.db", "t"), [values.clone(), values].concat());
+}
+
+#[test]
+fn numbers_that_json_lacks_are_named() {
+    let fixture = Fixture::new();
+    fixture.write("t.jsonl", "{\"v\":1}\n{\"v\":NaN}\n");
+    let failed = fixture.load(&["t.jsonl", "t.db"]);
+    failed.exits(1).says(&["line 2", "NaN at byte 6", "write null"]);
+    fixture.write("u.jsonl", "{\"v\":-Infinity}\n");
+    fixture.refuses(&["u.jsonl", "t.db"]).says(&["Infinity at byte", "write null"]);
+}
+
+#[test]
+fn options_for_columns_of_several_files_that_json_does_not_have_are_named() {
+    let fixture = Fixture::new();
+    fixture.write("a.jsonl", "{\"a\":1}\n").write("b.jsonl", "{\"a\":2,\"b\":3}\n");
+    let note = |option: [&str; 2]| {
+        let more = ["--table", "t", "--if-exists", "replace", option[0], option[1]];
+        let report = fixture.report(&[&["a.jsonl", "b.jsonl", "t.db"], &more[..]].concat());
+        report["warnings"].to_string().contains("files of JSON have no header")
+    };
+    assert!(note(["--new-columns", "ignore"]));
+    assert!(note(["--missing-columns", "fail"]));
+    assert!(!note(["--new-columns", "add"]));
+    assert_eq!(fixture.table("t.db", "t"), rows![[1, ()], [2, 3]]);
+}

@@ -397,6 +397,27 @@ fn the_first_row_is_the_header_by_the_rules_of_text() {
         .says(&["--delimiter is for text, and gaps.xlsx is a sheet"]);
 }
 
+#[test]
+fn spellings_of_null_go_by_whatever_a_column_is_called() {
+    let fixture = Fixture::new();
+    let rows: &[&[Cell<'_>]] = &[
+        &[Empty, Text("n"), Text("n"), Text("keep")],
+        &[Empty, Number(1.0), Text("NA"), Text("NA")],
+        &[Empty, Text("NA"), Number(2.0), Text("x")],
+    ];
+    fixture.write("t.xlsx", book(rows)).write("u.xlsx", book(&rows[1..]));
+    let load = |file: &str, more: &[&str]| {
+        fixture.report(&[&[file, "t.db", "--table", "t", "--if-exists", "replace"], more].concat());
+        fixture.table("t.db", "t")
+    };
+    let known = rows![[1, (), "NA"], [(), 2, "x"]];
+    assert_eq!(load("t.xlsx", &["--null", "n=NA", "--null", "n_2=NA"]), known);
+    let renamed = ["--rename", "n=m", "--null", "m=NA", "--null", "n_2=NA"];
+    assert_eq!(load("t.xlsx", &renamed), known);
+    let numbered = ["--header", "no", "--null", "column_1=NA", "--null", "column_2=NA"];
+    assert_eq!(load("u.xlsx", &numbered), known);
+}
+
 /// A workbook of Excel 97, as xlwt writes it, and one of LibreOffice.
 #[test]
 fn a_column_is_of_the_type_that_the_sheets_with_values_have() {

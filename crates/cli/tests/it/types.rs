@@ -811,3 +811,12 @@ fn one_form_of_all_values_is_proposed_and_nothing_is_read_unasked() {
     let options = &report["plan"]["proposals"][0]["options"];
     assert_eq!(*options, serde_json::json!(["--date-format", "day=%d.%m.%Y"]));
 }
+
+#[test]
+fn the_last_record_of_a_long_file_is_looked_at_whatever_its_size_is() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", format!("id\n{}x\n", "1234567\n".repeat(140_000)));
+    let report = fixture.report(&["t.csv", "t.db"]);
+    assert_eq!(report["plan"]["columns"][0]["type"], "text");
+    assert!(!report["warnings"].to_string().contains("started again"), "{}", report["warnings"]);
+}

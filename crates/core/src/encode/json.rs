@@ -292,9 +292,17 @@ impl JsonRecords<'_> {
 pub fn fault_words(fault: &JsonFault, record: &JsonRecord, bytes: &[u8]) -> String {
     let at = fault.at().saturating_sub(record.start) + 1;
     let behind = bytes.get(fault.at() as usize..).unwrap_or_default().trim_ascii_start();
-    match fault {
+    let number = behind.strip_prefix(b"-").unwrap_or(behind);
+    // As Python's json.dumps writes them.
+    let named = ["NaN", "Infinity"].into_iter().find(|word| number.starts_with(word.as_bytes()));
+    match (fault, named) {
+        (JsonFault::Expected { .. } | JsonFault::Number { .. }, Some(word)) => {
+            format!(
+                "broken JSON: {word} at byte {at} of the record, and JSON has no such number: write null"
+            )
+        }
         // The bracket is there, and closes nothing: only of the array around all records the end is the input's.
-        JsonFault::Expected { what: "a comma or ]", .. } if behind.starts_with(b"]") => {
+        (JsonFault::Expected { what: "a comma or ]", .. }, _) if behind.starts_with(b"]") => {
             "broken JSON: the array ends behind this record, and more follows it".to_owned()
         }
         _ => format!("broken JSON: {fault} at byte {at} of the record"),

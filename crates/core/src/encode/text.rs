@@ -193,7 +193,23 @@ impl<'a, S: Syntax> TextRow<'a, S> {
     /// Whether the field is NULL because the user says that it is written so.
     fn is_spelling_of_null(&self, column: usize) -> bool {
         let field = &self.fields[column];
-        self.is_null_text(column, field.raw(self.chunk), field.form.is_quoted())
+        let raw = field.raw(self.chunk);
+        match field.form {
+            Form::Escaped { .. } if S::HAS_STRINGS => self.is_escaped_null(column, raw),
+            form => self.is_null_text(column, raw, form.is_quoted()),
+        }
+    }
+
+    /// The same for a string with escapes, which is what it stands for: `"N\/A"` is N/A.
+    #[inline(never)]
+    fn is_escaped_null(&self, column: usize, raw: &[u8]) -> bool {
+        // Six bytes stand for one at most, so most strings are too long for any spelling.
+        if !self.shape.nulls.of_column(column).any(|null| null.len() * 6 >= raw.len()) {
+            return false;
+        }
+        let mut text = Vec::new();
+        self.syntax.unescape(raw, Form::Escaped { quoted: true }, &mut text);
+        self.is_null_text(column, &text, true)
     }
 
     fn is_null_text(&self, column: usize, raw: &[u8], quoted: bool) -> bool {

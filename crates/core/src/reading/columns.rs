@@ -143,6 +143,19 @@ impl ColumnRequest {
         (self.chosen, self.dropped, self.required) = (chosen, dropped, required);
     }
 
+    /// Whether a column is named that is not one of these.
+    pub fn names_another(&self, fields: &[FieldFacts]) -> bool {
+        let mut said = self.clone();
+        said.rejoin(fields);
+        let is_added =
+            |name: &&String| said.added.iter().any(|it| it.split('=').next() == Some(name));
+        let required = said.required.iter().filter(|name| !is_added(name));
+        let mut names = said.chosen.iter().chain(&said.dropped).chain(required);
+        let is_another = |name: &str| said.find(fields, "", name).is_err();
+        names.any(|name| is_another(name))
+            || said.renamed.iter().any(|said| pairs(said).all(|(old, _)| is_another(old)))
+    }
+
     /// Whether a column of the source is known by this name: to the user, or to a table that has columns of these.
     pub fn knows(&self, source: &str, table: &[String]) -> bool {
         let is_it = |name: &String| self.case.is_same(name, source);

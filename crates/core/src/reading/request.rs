@@ -13,6 +13,7 @@ use super::format::Format;
 use super::number::{Numbers, Style};
 use super::{ColumnReads, Family, Moments, Truths, Unit, money};
 use crate::error::{Error, Result};
+use crate::facts::FieldFacts;
 use crate::nulls::Nulls;
 use crate::schema::Type;
 use crate::wording::listed;
@@ -209,6 +210,8 @@ pub struct Readers {
     pub columns: ColumnRequest,
     /// Columns of bytes, by the name in the source or the one that they are loaded under: these need not be of the input's encoding.
     pub bytes: Vec<String>,
+    /// Columns whose types the user says, named likewise.
+    pub typed: Vec<String>,
     /// Columns of moments, named likewise: days that are counted in milliseconds are moments there.
     pub moments: Vec<String>,
 }
@@ -257,8 +260,9 @@ impl Readers {
         let said = said.collect();
         let nulls = request.nulls.clone();
         let (types, columns) = (request.types.clone(), request.columns.clone());
-        let (bytes, moments) = Default::default();
-        let readers = Self { nulls, said, trim: request.trim, types, columns, bytes, moments };
+        let (typed, bytes, moments) = Default::default();
+        let readers =
+            Self { nulls, said, trim: request.trim, types, columns, typed, bytes, moments };
         // What is wrong is said before anything is read, unless only the columns' names tell what is said.
         let plain = readers.said.iter().filter(|said| said.pairs().count() < 2);
         let columns = plain.filter_map(|said| Some(said.plain_pair()?.0));
@@ -295,6 +299,29 @@ impl Readers {
     /// Whether there is nothing to be read otherwise than it is written, spellings of NULL aside.
     pub fn is_empty(&self) -> bool {
         self.said.is_empty() && self.trim == Trim::No && self.types.is_empty()
+    }
+
+    /// Whether the user names a column that is not one of these.
+    pub fn names_another(&self, fields: &[FieldFacts]) -> bool {
+        let names: Vec<[String; 2]> = fields
+            .iter()
+            .map(|field| [field.name.clone(), self.columns.name(&field.name)])
+            .collect();
+        let is_one = |is: &dyn Fn(&[&str]) -> bool| {
+            names.iter().any(|[own, loaded]| is(&[own.as_str(), loaded.as_str()]))
+        };
+        let is_read = |said: &&Said| said.plain_pair().is_some();
+        self.columns.names_another(fields)
+            || !self
+                .typed
+                .iter()
+                .chain(self.types.keys())
+                .all(|name| is_one(&|of| is_one_of(name, of)))
+            || !self
+                .said
+                .iter()
+                .filter(is_read)
+                .all(|said| is_one(&|of| said.of_column(of).is_some()))
     }
 
     /// Whether blanks around values are cut off.

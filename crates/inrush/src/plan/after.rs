@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Plan;
 use inrush_core::error::Result;
+use inrush_core::reading::of_source;
 use inrush_core::target::Knob;
 use inrush_core::wording::said_of;
 use inrush_core::{Repeats, Retry, Type};
@@ -150,9 +151,11 @@ impl Plan {
     pub(crate) fn takes_other(&self, before: &Plan, column: Option<&str>) -> bool {
         match column {
             Some(column) => self.guessed(column) != before.guessed(column),
+            // What the source has, for a column that is not loaded has to be known as well.
             None => {
                 let names = |plan: &Plan| -> Vec<String> {
-                    plan.choice.columns.iter().map(|known| known.name.clone()).collect()
+                    let fields = of_source(&plan.facts.source.fields);
+                    fields.into_iter().map(|field| field.name).collect()
                 };
                 names(self) != names(before)
             }

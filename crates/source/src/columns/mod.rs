@@ -32,8 +32,9 @@ use std::sync::{Arc, Mutex};
 
 #[cfg(feature = "parquet")]
 use ::parquet::file::reader::{ChunkReader as _, Length as _};
-use arrow_array::RecordBatch;
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_array::cast::AsArray as _;
+use arrow_array::{Array, ArrayRef, RecordBatch, downcast_run_array};
+use arrow_schema::{ArrowError, DataType, SchemaRef};
 
 use crate::blocks::{LOOK, Piece, Room};
 use crate::format::{Layout, begin};
@@ -569,12 +570,7 @@ fn slices(
     batch_bytes: usize,
     take: &mut Take<'_>,
 ) -> Result<bool, Failure> {
-    let mut bytes = 0;
-    for column in batch.columns() {
-        // What the batch itself has of its buffers; of views that can't be told.
-        let own = column.to_data().get_slice_memory_size();
-        bytes += own.unwrap_or_else(|_| column.get_array_memory_size());
-    }
+    let bytes: usize = batch.columns().iter().map(|column| written_out_bytes(column)).sum();
     let rows_max = (batch_bytes / (bytes / batch.num_rows().max(1)).max(1)).clamp(1, 1 << 16);
     let mut row = 0;
     while row < batch.num_rows() {
@@ -592,6 +588,43 @@ fn slices(
         row += rows;
     }
     Ok(true)
+}
+
+/// About how many bytes an array takes once each row has a value of its own: those of a dictionary or of a run are there once, whatever
+/// many rows have them.
+fn written_out_bytes(array: &dyn Array) -> usize {
+    let of_rows = |values: &ArrayRef, places: &mut dyn Iterator<Item = usize>| {
+        let mut rows = vec![0; values.len()];
+        places.for_each(|place| rows[place] += 1);
+        let used = rows.iter().enumerate().filter(|(_, rows)| **rows > 0);
+        used.map(|(place, rows)| rows * written_out_bytes(&values.slice(place, 1))).sum()
+    };
+    let viewed =
+        |lengths: &mut dyn Iterator<Item = u32>| lengths.map(|length| length as usize + 16).sum();
+    match array.data_type() {
+        DataType::Dictionary(..) => {
+            let dictionary = array.as_any_dictionary();
+            if dictionary.values().is_empty() {
+                return 0;
+            }
+            of_rows(dictionary.values(), &mut dictionary.normalized_keys().into_iter())
+        }
+        DataType::RunEndEncoded(..) => downcast_run_array!(
+            array => of_rows(array.values(), &mut (0..array.len()).map(|at| array.get_physical_index(at))),
+            _ => unreachable!("runs end at integers")
+        ),
+        DataType::Struct(_) => {
+            array.as_struct().columns().iter().map(|column| written_out_bytes(column)).sum()
+        }
+        // A slice of views keeps all that they lie in.
+        DataType::Utf8View => viewed(&mut array.as_string_view().lengths()),
+        DataType::BinaryView => viewed(&mut array.as_binary_view().lengths()),
+        _ => {
+            // What the array itself has of its buffers.
+            let own = array.to_data().get_slice_memory_size();
+            own.unwrap_or_else(|_| array.get_array_memory_size())
+        }
+    }
 }
 
 impl Input {

@@ -178,6 +178,9 @@ impl Look<'_> {
         if self.begins.len() < TITLE_ROWS_MAX {
             self.begins.push((at, cells.len()));
         }
+        if self.first.as_ref().is_some_and(|(first, _)| *first == at) {
+            return;
+        }
         if self.first.is_none() {
             self.first = Some((at, cells.iter().map(owned).collect()));
             let texts = self.first_texts();
@@ -198,6 +201,15 @@ impl Look<'_> {
         let is_declared = |reads: &Arc<ColumnReads>| reads.is_declared();
         let reads = named.as_ref().filter(|reads| is_declared(reads)).or(numbered.as_ref());
         Column::of(reads)
+    }
+
+    /// Forgets what was seen of the columns, to look again at rows whose columns have names: each of `names` is that of a column of the
+    /// sheet.
+    fn again(&mut self, known: Nulls, names: &[(usize, String)]) {
+        let name = |at: usize| names.iter().find(|(column, _)| *column == at).map(|(_, name)| name);
+        let column = |at| Column::of(name(at).and_then(|name| self.read.column(name)).as_ref());
+        self.columns = (0..self.columns.len()).map(column).collect();
+        (self.known, self.rows) = (known, 0);
     }
 
     fn add(&mut self, at: u32, cells: &[(u32, Cell<'_>)]) {
@@ -351,6 +363,19 @@ pub(super) fn look(
         })
         .collect();
     let names = header::unique(names, &mut notes);
+    // Which spellings of NULL are one column's is known when the names are.
+    let nulls = read.nulls_of(names.iter().map(String::as_str)).moved(&used);
+    if !used.iter().all(|at| nulls.of_column(*at).eq(look.known.of_column(*at))) {
+        look.again(nulls, &used.iter().copied().zip(names.iter().cloned()).collect::<Vec<_>>());
+        book.rows(&name, &merged, |at, cells| {
+            look.row(at, cells);
+            Ok(true)
+        })
+        .map_err(|failure| damaged(input, failure))?;
+        if !has_header {
+            look.add(first_row, &cells);
+        }
+    }
     if has_header && request.header.is_none() {
         notes.extend(look.title(used.len()));
     }

@@ -16,6 +16,7 @@ use proptest::strategy::Union;
 use super::reading::{Way, way};
 use super::text::texts;
 use super::widen::widen;
+use super::written_out_bytes;
 
 const VALUES_MAX: usize = 8;
 
@@ -477,5 +478,25 @@ fn what_may_lose_something_is_an_error() {
         (DataType::Binary, DataType::Utf8),
     ] {
         assert!(widen(&new_null_array(&from, 1), &to).is_err(), "{from} to {to}");
+    }
+}
+
+/// Else a slice of few bytes becomes a batch of many.
+#[test]
+fn values_that_rows_share_count_for_each_row() {
+    let long = "x".repeat(1_000);
+    let texts = |n: usize| (0..n).map(|at| if at == 0 { "a" } else { &long });
+    let plain = written_out_bytes(&texts(500).map(Some).collect::<StringArray>());
+    let dictionary: DictionaryArray<Int32Type> = texts(500).collect();
+    let runs: RunArray<Int32Type> = texts(500).collect();
+    let views: StringViewArray = texts(500).map(Some).collect();
+    let parent = StructArray::from(vec![(
+        Arc::new(Field::new("a", dictionary.data_type().clone(), true)),
+        shared(dictionary.clone()),
+    )]);
+    for array in [shared(dictionary), shared(runs), shared(views), shared(parent)] {
+        let bytes = written_out_bytes(&array);
+        assert!(bytes.abs_diff(plain) < 20 * 500, "{}: {bytes}, {plain}", array.data_type());
+        assert!(written_out_bytes(&array.slice(0, 1)) < 100, "{}", array.data_type());
     }
 }
