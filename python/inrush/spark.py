@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from . import job as _job
+from ._batches import reader_of
 from ._errors import UsageError
 from ._result import JobReport
 
@@ -125,17 +126,10 @@ def _answer(token: str) -> Any:
 def token_of(job: str, batches: Iterator[Any], schema: Any = None) -> str | None:
     """The token of an attempt; None where there are no rows, unless the job wants to know of each partition."""
     partition = partition_of(job)
-    first = next(batches, None)
-    if first is None and partition is None:
+    rows = reader_of(batches, otherwise=None if partition is None else schema)
+    if rows is None:
         return None
-
-    def all_batches() -> Iterator[Any]:
-        if first is not None:
-            yield first
-        yield from batches
-
-    columns = schema if first is None else first.schema
-    return str(_job.write(job, _pyarrow.RecordBatchReader.from_batches(columns, all_batches()), partition=partition))
+    return str(_job.write(job, rows, partition=partition))
 
 
 def partition_of(job: str) -> int | None:

@@ -111,3 +111,22 @@ def test_the_flights_come_by_ray(home):  # noqa: F811
     ds.write_datasink(inrush.ray.Sink(home.url, table=home.table))
     assert sums(home) == whole
     home.table = own
+
+
+def test_blocks_of_a_task_have_one_type_for_each_column(home, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(ray.data.DataContext.get_current(), "target_max_block_size", 4000)
+
+    def halves(_):
+        yield {"id": list(range(1000)), "v": list(range(1000))}
+        yield {"id": list(range(1000, 2000)), "v": [number + 0.5 for number in range(1000, 2000)]}
+
+    def write(**options):
+        start = ray.data.from_arrow(pyarrow.table({"k": [1]}))
+        start.map_batches(halves).write_datasink(inrush.ray.Sink(home.url, table=home.table, **options))
+
+    with pytest.raises(Exception, match="say schema=|give all of them one type"):
+        write()
+    assert not home.exists()
+    write(schema=pyarrow.schema([("id", pyarrow.int64()), ("v", pyarrow.float64())]))
+    names, found = home.read()
+    assert sorted(found) == [(number, number if number < 1000 else number + 0.5) for number in range(2000)]

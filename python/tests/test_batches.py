@@ -1,0 +1,44 @@
+"""Batches of other programs as one stream: each as it says it is, or refused."""
+
+import pytest
+
+import inrush
+
+pyarrow = pytest.importorskip("pyarrow")
+
+from inrush._batches import reader_of  # noqa: E402
+
+
+def batch(**columns):
+    return pyarrow.RecordBatch.from_pydict(columns)
+
+
+def rows(*batches, **options):
+    return reader_of(batches, **options).read_all().to_pydict()
+
+
+def test_columns_are_found_by_their_names():
+    assert rows(batch(first=["Ada"], last=["Lovelace"]), batch(last=["Hopper"], first=["Grace"])) == {
+        "first": ["Ada", "Grace"],
+        "last": ["Lovelace", "Hopper"],
+    }
+    with pytest.raises(inrush.UsageError, match="a batch has columns a, and those before it a, b"):
+        rows(batch(a=[1], b=[2]), batch(a=[10]))
+
+
+def test_values_of_another_type_are_the_same_values_or_refused():
+    assert rows(batch(v=[0.5]), batch(v=[1, 2])) == {"v": [0.5, 1.0, 2.0]}
+    assert rows(batch(v=[1]), batch(v=[2.0, None])) == {"v": [1, 2, None]}
+    for first, second in [([1], [0.5]), ([0.5], [2**53 + 1]), (["a"], [[1]])]:
+        with pytest.raises(inrush.UsageError, match="column v is .* give all of them one type"):
+            rows(batch(v=first), batch(v=second))
+
+
+def test_what_is_said_of_the_columns_holds_for_the_first_batch_too():
+    columns = pyarrow.schema([("v", pyarrow.float64())])
+    assert rows(batch(v=[1]), batch(v=[0.5]), columns=columns) == {"v": [1.0, 0.5]}
+
+
+def test_no_batch_is_no_stream():
+    assert reader_of([]) is None
+    assert rows(otherwise=pyarrow.schema([("v", pyarrow.int64())])) == {"v": []}
