@@ -8,6 +8,7 @@
 //! is known here by its name: what the command takes, the file and the environment take as well. `INRUSH_CONFIG` names the file where no
 //! `--config` does.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::env::{self, VarError};
 use std::ffi::OsString;
@@ -23,6 +24,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::hints;
+use crate::render;
 
 type Result<T> = std::result::Result<T, Error>;
 
@@ -40,6 +42,9 @@ const PLACES: [&str; 2] = ["source", "target"];
 
 /// What the library looks up by itself, and only where it is needed.
 pub(crate) const OF_LIBRARY: &str = "INRUSH_DUCKDB_LIB";
+
+/// Where options come from that are typed.
+pub(crate) const COMMAND_LINE: &str = "command line";
 
 /// The file of settings, where none is typed.
 const CONFIG: &str = "INRUSH_CONFIG";
@@ -75,7 +80,7 @@ pub(crate) struct Given {
     pub(crate) option: String,
     /// Its values; none of one that takes none.
     pub(crate) values: Vec<String>,
-    /// `command line`, the file's name, or the variable's.
+    /// [`COMMAND_LINE`], the file's name, or the variable's.
     pub(crate) from: String,
 }
 
@@ -133,15 +138,19 @@ pub(crate) fn complete(command: Command, words: Vec<OsString>) -> Result<Words> 
         }
         None => File::default(),
     };
+    let is_said = |arg: &Arg| is_typed(typed, arg);
+    let is_in_file =
+        |arg: &Arg| file.options.contains_key(long(arg)) && !is_ruled_out(sub, arg, &is_said);
     let mut given = Vec::new();
     let mut layered = Vec::new();
     for arg in sub.get_arguments().filter(|arg| is_layered(arg)) {
         let found = match () {
-            () if is_typed(typed, arg) => Some((raw(typed, arg), "command line".to_owned())),
-            () if is_ruled_out(sub, typed, arg) => None,
+            () if is_typed(typed, arg) => Some((raw(typed, arg), COMMAND_LINE.to_owned())),
+            () if is_ruled_out(sub, arg, &is_said) => None,
             () => match file.options.get(long(arg)) {
                 Some(values) => Some((values.clone(), file.name.clone())),
                 None if file.off.contains(long(arg)) => None,
+                None if is_ruled_out(sub, arg, &is_in_file) => None,
                 None => variable(arg)?,
             },
         };
@@ -156,8 +165,9 @@ pub(crate) fn complete(command: Command, words: Vec<OsString>) -> Result<Words> 
     }
     refuse_values(&lenient, &name, &layered)?;
     let places = typed.get_many::<String>("places").map_or(0, |places| places.len());
-    let takes_places =
-        sub.get_arguments().any(|arg| arg.get_id() == "places" && !is_ruled_out(sub, typed, arg));
+    let takes_places = sub
+        .get_arguments()
+        .any(|arg| arg.get_id() == "places" && !is_ruled_out(sub, arg, &is_said));
     let (sources, target) = match places {
         _ if !takes_places => (Vec::new(), None),
         0 => (file.sources, file.target),
@@ -177,7 +187,11 @@ pub(crate) fn complete(command: Command, words: Vec<OsString>) -> Result<Words> 
 
 /// The options that were given as a file of settings.
 pub(crate) fn as_file(given: &[Given], places: &[String]) -> String {
-    let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
+    // Control characters are written out when this is printed, which only a string as JSON has them takes for what they were.
+    let text = |text: &str| match render::legible(text) {
+        Cow::Borrowed(text) => toml::Value::String(text.to_owned()).to_string(),
+        Cow::Owned(_) => serde_json::Value::from(text).to_string(),
+    };
     let list = |texts: &[String]| {
         let texts: Vec<String> = texts.iter().map(|one| text(one)).collect();
         if let [one] = texts.as_slice() { one.clone() } else { format!("[{}]", texts.join(", ")) }
@@ -250,6 +264,47 @@ pub(crate) fn without_password(place: &str) -> String {
     }
 }
 
+/// The same of any word of a command line; of a web address the query is left out as well.
+pub(crate) fn shown(word: &str) -> String {
+    match inrush::source::shown(word) {
+        same if same == word => without_password(word),
+        shown => shown,
+    }
+}
+
+/// Words that hold a password, and how they are shown. A place may be typed where a name, a command or an option's value belongs, and is
+/// repeated by what refuses it there, in whoever's words.
+pub(crate) struct Secrets(Vec<(String, String)>);
+
+impl Secrets {
+    /// Those of a command line, and of the variables that stand for options.
+    pub(crate) fn of<'w>(words: impl IntoIterator<Item = &'w str>) -> Self {
+        let mut secrets = Self(Vec::new());
+        let variables = env::vars_os().filter_map(|(name, value)| {
+            name.to_str()?.starts_with("INRUSH_").then(|| value.into_string().ok())?
+        });
+        variables.for_each(|value| secrets.add(&value));
+        words.into_iter().for_each(|word| secrets.add(word));
+        secrets
+    }
+
+    fn add(&mut self, word: &str) {
+        // An option's value may be repeated without the option.
+        let value = word.strip_prefix('-').and_then(|option| Some(option.split_once('=')?.1));
+        for word in [Some(word), value].into_iter().flatten() {
+            let shown = shown(word);
+            if shown != word {
+                self.0.push((word.to_owned(), shown));
+            }
+        }
+    }
+
+    /// A text that repeats none of them.
+    pub(crate) fn hidden_in(&self, text: &str) -> String {
+        self.0.iter().fold(text.to_owned(), |text, (word, shown)| text.replace(word, shown))
+    }
+}
+
 fn is_one_of(scheme: &str, schemes: &[&str]) -> bool {
     schemes.iter().any(|one| one.eq_ignore_ascii_case(scheme))
 }
@@ -288,7 +343,7 @@ fn url_without_password(place: &str, scheme: &str, rest: &str) -> String {
 
 /// Options and where they come from, for people; nothing where all were typed.
 pub(crate) fn origins(given: &[Given]) -> String {
-    if given.iter().all(|given| given.from == "command line") {
+    if given.iter().all(|given| given.from == COMMAND_LINE) {
         return String::new();
     }
     let shown = |given: &Given| {
@@ -316,9 +371,9 @@ fn is_typed(matches: &ArgMatches, arg: &Arg) -> bool {
     matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine)
 }
 
-/// Whether what was typed goes against it.
-fn is_ruled_out(sub: &Command, typed: &ArgMatches, arg: &Arg) -> bool {
-    let others = sub.get_arguments().filter(|other| is_typed(typed, other));
+/// Whether it goes against what is said above it.
+fn is_ruled_out(sub: &Command, arg: &Arg, is_above: &dyn Fn(&Arg) -> bool) -> bool {
+    let others = sub.get_arguments().filter(|other| is_above(other));
     let conflicts = |one: &Arg, other: &Arg| {
         sub.get_arg_conflicts_with(one).iter().any(|against| against.get_id() == other.get_id())
     };
@@ -358,25 +413,36 @@ fn words_of(arg: &Arg, values: &[String]) -> Vec<String> {
     }
 }
 
-/// Refuses values that their option does not take, and says where they stand: whoever typed the command can't see it there. `layered`
-/// are words of options, and what each comes from.
+/// Refuses values that their option does not take, and options that do not go together, and says where they stand: whoever typed the
+/// command can't see it there. `layered` are words of options, and what each comes from.
 fn refuse_values(command: &Command, name: &str, layered: &[(Vec<String>, String)]) -> Result<()> {
     let refusal = |options: &[(Vec<String>, String)]| {
         let words = options.iter().flat_map(|(words, _)| words).map(String::as_str);
         let words = ["inrush", name].into_iter().chain(words);
         let error = command.clone().try_get_matches_from(words).err()?;
-        // What is wrong with options together is said when all of them are.
-        let is_value = matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation);
-        is_value.then(|| error.to_string())
+        // What else is wrong is said when all options are taken together.
+        let is_theirs = matches!(
+            error.kind(),
+            ErrorKind::InvalidValue | ErrorKind::ValueValidation | ErrorKind::ArgumentConflict
+        );
+        is_theirs.then(|| error.to_string())
     };
     if layered.is_empty() || refusal(layered).is_none() {
         return Ok(());
     }
-    for option in layered {
-        if let Some(text) = refusal(std::slice::from_ref(option)) {
+    let singles = layered.iter().map(|option| vec![option.clone()]);
+    let pairs = (1..layered.len()).flat_map(|at| {
+        layered[..at].iter().map(move |other| vec![other.clone(), layered[at].clone()])
+    });
+    for options in singles.chain(pairs) {
+        if let Some(text) = refusal(&options) {
             let what = text.lines().next().unwrap_or_default();
             let what = what.strip_prefix("error: ").unwrap_or(what);
-            return Err(Error::usage(format!("{}: {what}", option.1)));
+            let words = options.iter().flat_map(|(words, _)| words).map(String::as_str);
+            let what = Secrets::of(words).hidden_in(what);
+            let mut from: Vec<&str> = options.iter().map(|(_, from)| from.as_str()).collect();
+            from.dedup();
+            return Err(Error::usage(format!("{}: {what}", from.join(", "))));
         }
     }
     Ok(())
@@ -539,7 +605,7 @@ impl File {
                     let arg = sub.get_arguments().find(|arg| is_layered(arg) && long(arg) == name);
                     let Some(arg) = arg else {
                         let error = fail(format!("there is no option --{name}"));
-                        let error = match hints::of_key(name, sub.get_name(), &PLACES) {
+                        let error = match hints::of_key(name, sub.get_name(), &PLACES, is_layered) {
                             Some(hint) => error.advise(hint),
                             None => error,
                         };

@@ -351,21 +351,36 @@ fn with_own_guess(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// What to say instead of a key in a file of settings that is no option of this command, nor one of these.
-pub(crate) fn of_key(key: &str, command: &str, others: &[&'static str]) -> Option<String> {
-    let others = others.iter().map(|name| clap::Arg::new(*name).long(*name));
-    let command = crate::help::command().find_subcommand(command)?.clone().args(others);
+/// What to say instead of a key in a file of settings that is none of the options which `may` stand there, nor one of these.
+pub(crate) fn of_key(
+    key: &str,
+    command: &str,
+    others: &[&'static str],
+    may: impl Fn(&clap::Arg) -> bool,
+) -> Option<String> {
+    let whole = crate::help::command();
+    let whole = whole.find_subcommand(command)?;
+    if whole.get_arguments().any(|arg| arg.get_long() == Some(key)) {
+        return Some(format!("say --{key} on the command line"));
+    }
+    let is_key = |name: &str| {
+        others.contains(&name)
+            || whole.get_arguments().any(|arg| arg.get_long() == Some(name) && may(arg))
+    };
     let written = key.replace('_', "-").to_ascii_lowercase();
-    if command.get_arguments().any(|arg| arg.get_long() == Some(&written)) {
+    if is_key(&written) {
         return Some(format!("write {written}"));
     }
     if let Some(hint) = of_option(key) {
         return Some(hint.to_owned());
     }
+    let others = others.iter().map(|name| clap::Arg::new(*name).long(*name));
+    let command = whole.clone().args(others);
     let error = command.try_get_matches_from(["inrush", &format!("--{key}")]).err()?;
     match error.get(ContextKind::SuggestedArg)? {
         ContextValue::String(option) => {
-            Some(format!("did you mean {}?", option.trim_start_matches('-')))
+            let option = option.trim_start_matches('-');
+            is_key(option).then(|| format!("did you mean {option}?"))
         }
         _ => None,
     }

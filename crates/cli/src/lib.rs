@@ -25,6 +25,7 @@ use clap::error::ErrorKind;
 use inrush::{Error, Kind, path};
 
 use crate::args::{Cli, Command};
+use crate::config::Secrets;
 
 /// All rows are in.
 const DONE: u8 = 0;
@@ -43,13 +44,17 @@ pub use crate::render::{Progress, ProgressMode};
 
 /// Runs the command. The first of `words` is the program's own name; the exit code is what comes back.
 pub fn run(words: Vec<OsString>) -> u8 {
+    inrush_machine::raise_open_files();
     let arguments: Vec<String> = words.iter().skip(1).cloned().map(help::place).collect();
     let json = config::wants_json(&words);
+    let secrets = Secrets::of(arguments.iter().map(String::as_str));
+    let mut typed = Typed { arguments, json, secrets };
     let config::Words { words, given, json } = match config::complete(help::command(), words) {
         Ok(words) => words,
-        Err(error) => return failed(&error.into(), false, &Typed { arguments, json }, None),
+        Err(error) => return failed(error.into(), false, &typed, None),
     };
-    let typed = Typed { arguments, json };
+    typed.json = json;
+    typed.secrets = Secrets::of(words.iter().filter_map(|word| word.to_str()));
     let arguments = &typed.arguments;
     let mut command = help::command();
     let parsed = command.try_get_matches_from_mut(&words).and_then(|matches| {
@@ -58,9 +63,9 @@ pub fn run(words: Vec<OsString>) -> u8 {
     });
     let cli = match parsed {
         Ok((cli, Ok(()))) => cli,
-        Ok((_, Err(error))) => return failed(&error.into(), false, &typed, None),
+        Ok((_, Err(error))) => return failed(error.into(), false, &typed, None),
         Err(error) if error.kind() == ErrorKind::InvalidUtf8 => {
-            return failed(&no_text(&words).into(), false, &typed, None);
+            return failed(no_text(&words).into(), false, &typed, None);
         }
         Err(error) => return without_command(error, &typed),
     };
@@ -94,7 +99,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
         Command::Man { out } => commands::man(out.as_deref()).map(loaded),
     };
     outcome.unwrap_or_else(|error| {
-        failed(&error, cli.command.has_target(), &typed, cli.command.target())
+        failed(error, cli.command.has_target(), &typed, cli.command.target())
     })
 }
 
@@ -103,13 +108,17 @@ struct Typed {
     arguments: Vec<String>,
     /// Whether that is for a program.
     json: bool,
+    /// What of it, and of what a file and variables add to it, no failure repeats.
+    secrets: Secrets,
 }
 
 /// Says what went wrong; the exit code.
-fn failed(error: &anyhow::Error, has_target: bool, typed: &Typed, target: Option<&str>) -> u8 {
-    render::error(error, has_target, &commands::again(&typed.arguments, target));
-    if typed.json && !error.is::<commands::Answered>() {
-        commands::print_failure(&render::failure(error, has_target), target);
+fn failed(error: anyhow::Error, has_target: bool, typed: &Typed, target: Option<&str>) -> u8 {
+    let is_answered = error.is::<commands::Answered>();
+    let error = without_secrets(error, &typed.secrets);
+    render::error(&error, has_target, &commands::again(&typed.arguments, target));
+    if typed.json && !is_answered {
+        commands::print_failure(&render::failure(&error, has_target), target);
     }
     match error.downcast_ref::<inrush::Error>().map(inrush::Error::kind) {
         Some(Kind::Usage) => USAGE,
@@ -120,10 +129,25 @@ fn failed(error: &anyhow::Error, has_target: bool, typed: &Typed, target: Option
     }
 }
 
+/// The failure in words that repeat no password.
+fn without_secrets(error: anyhow::Error, secrets: &Secrets) -> anyhow::Error {
+    match error.downcast::<Error>() {
+        Ok(error) => {
+            let place = error.place().cloned();
+            let error = error.reworded(|words| secrets.hidden_in(words));
+            let Some(mut place) = place else { return error.into() };
+            place.file = secrets.hidden_in(&place.file);
+            error.at(place).into()
+        }
+        Err(error) => anyhow::Error::msg(secrets.hidden_in(&format!("{error:#}"))),
+    }
+}
+
 /// Names the words that are not UTF-8 where a text is wanted: clap does not say which.
 fn no_text(words: &[OsString]) -> Error {
     let wrong = words.iter().filter(|word| word.to_str().is_none());
-    let wrong: Vec<String> = wrong.map(|word| format!("'{}'", path::name(word))).collect();
+    let wrong: Vec<String> =
+        wrong.map(|word| format!("'{}'", config::shown(&path::name(word)))).collect();
     Error::new(Kind::Usage, format!("not UTF-8: {}", wrong.join(", ")))
         .advise("write it in UTF-8: only names of files and folders may have any bytes")
 }
@@ -136,7 +160,14 @@ fn without_command(error: clap::Error, typed: &Typed) -> u8 {
         let _ = commands::print(&screen);
         return DONE;
     }
-    let error = hints::advise(error, &typed.arguments);
+    let mut error = hints::advise(error, &typed.arguments);
+    let told = error.to_string();
+    let hidden = typed.secrets.hidden_in(&told);
+    if hidden != told {
+        // A value stands in the words of its own error, too.
+        let hidden = hidden.strip_prefix("error: ").unwrap_or(&hidden);
+        error = clap::Error::raw(error.kind(), hidden);
+    }
     // Nobody is left to tell when the stream is closed.
     let _ = error.print();
     if !error.use_stderr() {

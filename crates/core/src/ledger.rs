@@ -66,6 +66,9 @@ pub struct Entry {
     /// The moment that a column of `%now` holds, in all of the load's runs. Older entries have none.
     #[serde(default)]
     pub now: Option<String>,
+    /// What the inputs are called in columns of `%path` and `%file`, where there are such: in all of the load's runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<InputName>,
     /// What the steps add up to.
     pub so_far: SoFar,
     /// The ledger that it was read from, as [`Ledger::name`] has it.
@@ -85,6 +88,15 @@ pub struct InputState {
     pub modified_ns: Option<i64>,
     /// A sum of its first bytes.
     pub head: u64,
+}
+
+/// What an input is called in its rows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputName {
+    /// Its name as the user wrote it.
+    pub path: String,
+    /// The last part of that.
+    pub file: String,
 }
 
 /// The table as the load's first row finds it.
@@ -153,6 +165,7 @@ impl Entry {
             settled: Vec::new(),
             types: BTreeMap::new(),
             now: Some(Added::now()),
+            names: Vec::new(),
             so_far,
             ledger: String::new(),
         }

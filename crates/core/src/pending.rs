@@ -18,10 +18,15 @@ pub struct Pending {
     /// Where it is until it is published.
     pub path: PathBuf,
     /// Held for its lock. The kernel lets go of it when we are killed.
-    _locked: File,
+    locked: File,
 }
 
 impl Pending {
+    /// Where it is, and the file itself to write into, which is ours alone until that is closed: one handle for both.
+    pub fn into_file(self) -> (PathBuf, File) {
+        (self.path, self.locked)
+    }
+
     /// An empty file for what will be `path` once it is whole; `private` when only its owner may read it. What loads that were
     /// killed left for the same place is removed.
     ///
@@ -48,7 +53,7 @@ impl Pending {
             };
             // Between the two calls a sweep may have taken it for a dead load's.
             if file.try_lock().is_ok() && path.exists() {
-                return Ok(Self { path, _locked: file });
+                return Ok(Self { path, locked: file });
             }
         }
     }

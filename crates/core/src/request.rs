@@ -125,6 +125,11 @@ pub enum RejectsTo {
 }
 
 impl LoadOptions {
+    /// Whether the load commits in steps: it says so, or goes on with one that does.
+    pub fn is_in_steps(&self) -> bool {
+        self.guarantee == Guarantee::Chunks || self.resume
+    }
+
     /// Whether the load is an attempt at a job: one of several, into a table whose columns were settled when the job began.
     pub fn is_attempt(&self) -> bool {
         self.owns_table || self.shares_table

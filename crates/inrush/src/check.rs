@@ -4,6 +4,7 @@
 //! source -> chunks -> target's encoder (bad rows) + profile (values, shapes) -> nowhere
 //! ```
 
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -230,6 +231,7 @@ fn attempt(
     let mut files = RejectFiles::of(plan);
     let mut bad_rows = Vec::new();
     let mut tally = Tally::new(plan);
+    let so_far = Cell::new((0, 0));
     let mut put = |reject: &Reject| {
         if bad_rows.len() < bad_rows_max {
             bad_rows.push(BadRow::of(reject, plan));
@@ -244,10 +246,14 @@ fn attempt(
             collect: |slot: &mut Slot| {
                 let lines = slot.encoded.lines;
                 tally.collect(plan, shape, slot, &mut put)?;
+                so_far.set((tally.read - tally.rejected, tally.rejected));
                 profiles.collect(&slot.chunk, lines);
                 Ok(())
             },
-            tick: || observer.progress(&progress(plan, &meter, began, 0, 0)),
+            tick: || {
+                let (good, bad) = so_far.get();
+                observer.progress(&progress(plan, &meter, began, good, bad));
+            },
         },
     );
     plan.files.expect_unchanged()?;

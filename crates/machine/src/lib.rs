@@ -4,6 +4,7 @@
 //! nothing fails. Parsing is apart from reading, so that files of other machines can be tested.
 
 mod disk;
+mod files;
 mod groups;
 mod memory;
 mod processors;
@@ -13,6 +14,7 @@ use std::fs;
 use std::path::Path;
 
 pub use disk::{Device, Mount, Space, chosen, mount_of, space};
+pub use files::raise_open_files;
 pub use groups::{Limits, cgroup_limits, cgroup_throttled};
 pub use memory::{meminfo_bytes, memory_bytes, swap};
 pub use processors::{ProcessorTime, cpu_name, cpuinfo_value, load_average, processors};

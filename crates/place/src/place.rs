@@ -211,6 +211,9 @@ impl Place {
     pub fn pipe(&self, abandoned: &Stop) -> Result<Pipe> {
         let input: Box<dyn io::Read + Send> = match self {
             Place::Stdin => Box::new(io::stdin()),
+            Place::File(path) if self.regular_bytes().is_none() && path.exists() => {
+                Box::new(Unopened { path: path.clone(), file: None })
+            }
             // Rows are batches, and not bytes.
             place => {
                 place.open(0, abandoned).map_err(|error| cannot_open(&place.name(), &error))?
@@ -311,6 +314,23 @@ fn ending(path: &Path) -> String {
             return ending;
         }
         path.set_extension("");
+    }
+}
+
+/// A file that whoever reads it opens: a named pipe is only open once another program has opened its other end, and nothing can interrupt
+/// that wait.
+struct Unopened {
+    path: PathBuf,
+    file: Option<fs::File>,
+}
+
+impl io::Read for Unopened {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(fs::File::open(&self.path)?),
+        };
+        file.read(out)
     }
 }
 

@@ -18,7 +18,6 @@ mod trial;
 
 use std::time::{Duration, Instant};
 
-use inrush::plan::Guarantee;
 use inrush::{Error, Kind, Observer, Plan, Request, Result};
 use inrush_core::IfExists;
 
@@ -91,7 +90,7 @@ pub fn tune(
     let began = Instant::now();
     let mut request = request.clone();
     request.profiles = None;
-    if request.guarantee == Guarantee::Chunks {
+    if request.is_in_steps() {
         return Err(Error::usage("tune measures loads that are all or nothing")
             .advise("leave --guarantee chunks and --resume out"));
     }

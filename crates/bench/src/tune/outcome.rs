@@ -258,7 +258,7 @@ fn sentence(won: &Ran, is_default: bool, noise: Option<f64>) -> String {
 
 /// A budget that has what was lacking, in seconds: what is enough by what is known, in tens, and half as much again as before at least.
 fn more_seconds(budget: Duration, enough: Duration) -> u64 {
-    enough.max(budget.mul_f64(1.5)).as_secs().div_ceil(10).max(1) * 10
+    enough.max(budget.saturating_mul(3) / 2).as_secs().div_ceil(10).max(1) * 10
 }
 
 #[cfg(test)]
@@ -332,5 +332,6 @@ mod tests {
         assert_eq!(more_seconds(seconds(1), seconds(33)), 40);
         assert_eq!(more_seconds(seconds(60), seconds(33)), 90);
         assert_eq!(more_seconds(seconds(1), seconds(0)), 10);
+        assert!(more_seconds(seconds(u64::MAX), seconds(0)) > u64::MAX / 4);
     }
 }

@@ -21,7 +21,7 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Result;
 use clap_complete::Shell;
 use serde::Serialize;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 
 use inrush::wording::{shell_word, were};
 use inrush::{Aftermath, Error, Kind};
@@ -99,10 +99,7 @@ fn retyped(arguments: &[String], more: &[&str], target: Option<&str>) -> String 
         let is_url = target == Some(word.as_str()) && word.contains("://");
         match inrush::target::find(word) {
             Ok((_, location)) if is_url => location.shown,
-            _ => match inrush::source::shown(word) {
-                same if same == *word => config::without_password(word),
-                shown => shown,
-            },
+            _ => config::shown(word),
         }
     };
     let mut words: Vec<String> = arguments.iter().map(|word| shell_word(&shown(word))).collect();
@@ -113,7 +110,12 @@ fn retyped(arguments: &[String], more: &[&str], target: Option<&str>) -> String 
 }
 
 /// The load that reads values as `plan` proposes it; empty where there is nothing to propose.
-fn proposed(plan: &inrush::Plan, arguments: &[String], target: Option<&str>) -> String {
+fn proposed(
+    plan: &inrush::Plan,
+    given: &[Given],
+    arguments: &[String],
+    target: Option<&str>,
+) -> String {
     let proposals = plan.proposals();
     if proposals.is_empty() {
         return String::new();
@@ -126,8 +128,18 @@ fn proposed(plan: &inrush::Plan, arguments: &[String], target: Option<&str>) -> 
         at += 1;
         at > end || word != "--dry-run"
     });
-    let options = proposals.iter().flat_map(|proposed| &proposed.options);
-    let options: Vec<&str> = options.map(String::as_str).collect();
+    let options: Vec<&str> =
+        proposals.iter().flat_map(|proposed| &proposed.options).map(String::as_str).collect();
+    // A list that is typed replaces the one of a file or a variable, so what that says is typed as well.
+    let is_replaced = |given: &&Given| {
+        given.from != config::COMMAND_LINE && options.contains(&given.option.as_str())
+    };
+    let said = given
+        .iter()
+        .filter(is_replaced)
+        .flat_map(|given| given.values.iter().map(|value| format!("{}={value}", given.option)));
+    let said: Vec<String> = said.collect();
+    let options: Vec<&str> = said.iter().map(String::as_str).chain(options).collect();
     retyped(&load, &options, target) + "\n"
 }
 
@@ -144,7 +156,9 @@ pub(crate) fn plan(
         print(&config::as_file(given, &args.places))?;
         return Ok(0);
     }
-    let plan = inrush::plan(&settings::request(args)?, &inrush::Unobserved)?;
+    let request = settings::request(args)?;
+    let observer = render::Progress::new(ProgressMode::None, stop_on_signals()?, true);
+    let plan = inrush::plan(&request, &observer)?;
     if args.json {
         // The plan's keys have no place for them.
         plan.warnings().iter().for_each(|warning| eprint_text(&format!("note: {warning}\n")));
@@ -153,7 +167,7 @@ pub(crate) fn plan(
         true => serde_json::to_string(&PlanShown { plan: &plan, options: given })? + "\n",
         false => {
             let target = args.places.last().map(String::as_str);
-            plan.explain() + &config::origins(given) + &proposed(&plan, arguments, target)
+            plan.explain() + &config::origins(given) + &proposed(&plan, given, arguments, target)
         }
     })?;
     Ok(0)
@@ -241,6 +255,8 @@ fn stop_on_signals() -> Result<Arc<AtomicBool>> {
         signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))?;
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
+    // A file beyond the limit of sizes (ulimit -f) is an error of the write; without a handler it ends the process without a word.
+    signal_hook::flag::register(SIGXFSZ, Arc::default())?;
     Ok(stop)
 }
 

@@ -135,7 +135,11 @@ fn shown(
 /// Shows, prints or forgets profiles.
 fn kept(args: &TuneArgs, path: Option<&Path>) -> Result<u64> {
     let path = path.ok_or_else(|| {
-        Error::usage("no folder of settings is known").advise("--profiles FILE names the file")
+        let why = match &args.load.profiles {
+            Some(_) => "--profiles none: nothing is kept there",
+            None => "no folder of settings is known",
+        };
+        Error::usage(why).advise("--profiles FILE names the file")
     })?;
     let unreadable = |what: &str, why: String| {
         Error::target(format!("{what}: {why}"))

@@ -55,8 +55,17 @@ pub(crate) fn error(error: &anyhow::Error, has_target: bool, again: &str) {
                 Some(Aftermath::Committed { rows }) => {
                     let stay = if rows == 1 { "stays" } else { "stay" };
                     let (rows, were) = (counted(rows, "row"), were(rows));
-                    let _ =
-                        writeln!(text, "{rows} {were} committed before, and {stay} in the table");
+                    // Chunks are on their way while the one before them is looked at.
+                    let behind = match error.kind() {
+                        Kind::Rejects | Kind::Source => {
+                            " (rows from behind the one that ended the load may be among them)"
+                        }
+                        _ => "",
+                    };
+                    let _ = writeln!(
+                        text,
+                        "{rows} {were} committed before, and {stay} in the table{behind}"
+                    );
                 }
                 Some(Aftermath::Resumable { rows }) => {
                     let (rows, were) = (counted(rows, "row"), were(rows));

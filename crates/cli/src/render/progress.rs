@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use inrush::Observer;
@@ -58,10 +58,12 @@ pub struct Progress {
 struct Clock {
     /// The phase's begin.
     phase: Instant,
+    /// Its name.
+    word: &'static str,
+    /// Whether rows are counted in it.
+    has_rows: bool,
     /// The last line.
     line: Instant,
-    /// Whether rows arrive in this phase.
-    has_rows: bool,
     /// What came too soon after the last line to have one, but is the last word of its phase if nothing follows.
     unsaid: Option<inrush::pipe::Progress>,
 }
@@ -70,8 +72,9 @@ impl Progress {
     /// Shows it in this way; `stop` ends the load once it is set, and `quiet` keeps to what was asked for.
     pub fn new(mode: ProgressMode, stop: Arc<AtomicBool>, quiet: bool) -> Self {
         let now = Instant::now();
-        let clock = Mutex::new(Clock { phase: now, line: now, has_rows: true, unsaid: None });
-        Self { mode, stop, quiet, bar: Bar::new(), clock }
+        let word = word(&Phase::Load);
+        let clock = Clock { phase: now, word, has_rows: true, line: now, unsaid: None };
+        Self { mode, stop, quiet, bar: Bar::new(), clock: Mutex::new(clock) }
     }
 
     /// Says the last of it, and takes the bar off the screen.
@@ -80,8 +83,12 @@ impl Progress {
         self.bar.finish();
     }
 
+    fn clock(&self) -> MutexGuard<'_, Clock> {
+        self.clock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn say_unsaid(&self) {
-        let unsaid = self.clock.lock().unwrap_or_else(PoisonError::into_inner).unsaid.take();
+        let unsaid = self.clock().unsaid.take();
         if let Some(progress) = unsaid {
             self.say(&progress);
         }
@@ -89,7 +96,8 @@ impl Progress {
 
     /// A line of what is done so far.
     fn say(&self, progress: &inrush::pipe::Progress) {
-        let seconds = progress.elapsed.as_secs_f64().max(1e-9);
+        // What an earlier try took says nothing of how fast this one is.
+        let seconds = self.clock().phase.elapsed().as_secs_f64().max(1e-9);
         let rate = progress.rows_loaded as f64 / seconds;
         let left = progress.bytes_total.filter(|_| progress.bytes_stored > 0).map(|total| {
             total.saturating_sub(progress.bytes_stored) as f64 * seconds
@@ -154,12 +162,12 @@ impl Observer for Progress {
 
     fn phase(&self, phase: &Phase) {
         self.say_unsaid();
+        let mut clock = self.clock();
+        (clock.phase, clock.word) = (Instant::now(), word(phase));
+        clock.has_rows = *phase != Phase::Survey;
+        drop(clock);
         match self.mode {
             ProgressMode::Bar => {
-                let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
-                clock.phase = Instant::now();
-                clock.has_rows = *phase != Phase::Survey;
-                drop(clock);
                 // Until something can be said of it, it says nothing but its name.
                 self.bar.say(word(phase), String::new());
                 self.bar.restart();
@@ -178,10 +186,9 @@ impl Observer for Progress {
         match self.mode {
             ProgressMode::None => {}
             ProgressMode::Bar => {
-                let clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
-                let (has_rows, began) = (clock.has_rows, clock.phase);
+                let clock = self.clock();
+                let (word, has_rows, began) = (clock.word, clock.has_rows, clock.phase);
                 drop(clock);
-                let word = word(if has_rows { &Phase::Load } else { &Phase::Survey });
                 self.bar.say(word, done(progress, has_rows, began));
                 match progress.bytes_total {
                     Some(total) => {
@@ -192,7 +199,7 @@ impl Observer for Progress {
                 }
             }
             ProgressMode::Plain | ProgressMode::Json => {
-                let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut clock = self.clock();
                 if clock.line.elapsed() < self.mode.every() {
                     clock.unsaid = Some(*progress);
                     return;
@@ -206,8 +213,10 @@ impl Observer for Progress {
     }
 
     fn replanned(&self, why: &str) {
-        if !self.quiet {
-            self.line(why);
+        match self.mode {
+            _ if self.quiet => {}
+            ProgressMode::Json => self.line(&serde_json::json!({ "note": why }).to_string()),
+            _ => self.line(why),
         }
     }
 }

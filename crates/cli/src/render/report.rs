@@ -86,6 +86,8 @@ pub(crate) fn report(report: &Report, verbose: bool) -> String {
         }
     }
     let verified = match report.verify.method {
+        // The rows can't be seen.
+        _ if !report.verify.ok => "not verified",
         Verify::Count => "row count verified",
         Verify::Checksum => "row count and column checksums verified",
         Verify::None => "not verified",
@@ -117,9 +119,29 @@ pub(crate) fn report(report: &Report, verbose: bool) -> String {
 }
 
 fn seconds(seconds: f64) -> String {
-    if seconds < 60.0 {
+    // As they are shown, or 59.999 would be 60 s.
+    let whole = seconds.round() as u64;
+    if seconds < 59.995 {
         format!("{seconds:.2} s")
     } else {
-        format!("{:.0} min {:02.0} s", (seconds / 60.0).floor(), seconds % 60.0)
+        format!("{} min {:02} s", whole / 60, whole % 60)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_minute_has_sixty_seconds() {
+        for (time, shown) in [
+            (0.5, "0.50 s"),
+            (59.99, "59.99 s"),
+            (59.999, "1 min 00 s"),
+            (119.7, "2 min 00 s"),
+            (121.2, "2 min 01 s"),
+        ] {
+            assert_eq!(seconds(time), shown);
+        }
     }
 }

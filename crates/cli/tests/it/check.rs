@@ -60,6 +60,30 @@ fn types_are_those_of_the_whole_input_and_lines_are_the_files() {
 }
 
 #[test]
+fn a_check_counts_rows_under_its_own_name() {
+    let fixture = Fixture::new();
+    let rows: String = (0..200_000).map(|n| format!("{n},name {n}\n")).collect();
+    fixture.write("in.csv", format!("id,name\n{rows}1\n"));
+    let run = fixture.inrush(&["check", "in.csv", "--progress", "json"]).exits(3);
+    let last = run.stderr.lines().rfind(|line| line.contains("\"rows\"")).unwrap();
+    let last: serde_json::Value = serde_json::from_str(last).unwrap();
+    assert_eq!((&last["rows"], &last["rejected"]), (&200_000.into(), &1.into()));
+}
+
+#[test]
+fn a_file_that_is_the_target_is_said_not_to_be_checked() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id\n1\n");
+    for name in ["p1.parquet", "p2.parquet"] {
+        fixture.load(&["in.csv", name]).exits(0);
+    }
+    let note = "p2.parquet stands last, so it is the target";
+    fixture.inrush(&["check", "p1.parquet", "p2.parquet"]).exits(0).prints(&[note]);
+    let run = fixture.inrush(&["check", "in.csv", "new.parquet"]).exits(0);
+    assert!(!run.stdout.contains("stands last"), "{run:?}");
+}
+
+#[test]
 fn json_and_standard_input_are_checked_too() {
     let files = Fixture::new();
     files.write("in.jsonl", "{\"a\":1,\"b\":\"x\"}\n{\"a\":2.5}\n{\"a\":\n");

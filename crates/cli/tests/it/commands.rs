@@ -109,6 +109,15 @@ fn progress_is_for_standard_error_and_can_be_read_by_programs() {
     let last: Json = serde_json::from_str(last).unwrap();
     assert_eq!(last["rows"], 200_000);
     assert!(last["bytes"].as_u64() >= Some(rows.len() as u64), "{last}");
+    // What happens on the way, too.
+    // Between the places that are looked at before.
+    let middle = rows.find("137500,").unwrap();
+    let (before, behind) = rows.split_at(middle);
+    fixture.write("late.csv", format!("id,name\n{before}late,x\n{behind}"));
+    let run = fixture.load(&["late.csv", "late.db", "--progress", "json"]).exits(0);
+    let lines = run.stderr.lines().map(|line| serde_json::from_str(line).expect(line));
+    let lines: Vec<Json> = lines.collect();
+    assert!(lines.iter().any(|line| line["note"].to_string().contains("started again")), "{run:?}");
     let load = |options: &[&str]| {
         fixture.load(&[&["in.csv", "t.db", "--if-exists", "replace"], options].concat()).exits(0)
     };

@@ -144,6 +144,8 @@ fn a_key_that_is_nearly_an_option_is_told_which() {
         ("tabel", "did you mean table?"),
         ("sources", "did you mean source?"),
         ("sep", "say --delimiter C"),
+        ("config", "say --config on the command line"),
+        ("as_config", "the keys are the options"),
     ] {
         files.write("bad.toml", format!("{key} = \"1\"\n"));
         let run = files.misused(&["load", "--config", "bad.toml", "orders.csv", "t.db"]);
@@ -165,6 +167,8 @@ fn what_no_option_is_is_said_with_its_line() {
         ("null = { a = \"x\" }\n", "bad.toml, line 1: null: takes no table"),
         ("table = \n", "bad.toml, line 1"),
         ("if-exists = \"never\"\n", "bad.toml: invalid value 'never' for '--if-exists"),
+        ("table = [\"a\", \"b\"]\n", "bad.toml: the argument '--table <NAME>' cannot be used mult"),
+        ("quiet = true\nverbose = true\n", "bad.toml: the argument '--quiet' cannot be used with"),
     ] {
         files.write("bad.toml", settings);
         files
@@ -244,6 +248,51 @@ fn a_failure_is_json_whoever_asks_for_it() {
     ] {
         assert_eq!(with(&files, args, environment).stdout, "", "{args:?}");
     }
+}
+
+/// A proposal is typed, and replaces what the file says of other columns: so that is typed as well.
+#[test]
+fn a_command_that_is_proposed_keeps_what_stands_below_it() {
+    let files = Fixture::new();
+    let formats = "[columns.d1]\nformat = \"%d.%m.%Y\"\n";
+    files.write("d.csv", "d1,d2\n01.02.2024,01/31/2024\n03.04.2024,02/28/2024\n");
+    files.write("d.toml", formats);
+    for (args, environment) in [
+        (&["plan", "d.csv", "d.db", "--config", "d.toml"][..], &[][..]),
+        (&["plan", "d.csv", "d.db"], &[("INRUSH_DATE_FORMAT", "d1=%d.%m.%Y")]),
+    ] {
+        let run = with(&files, args, environment).exits(0);
+        let command = run.stdout.lines().last().unwrap();
+        let words: Vec<&str> = command.split_whitespace().skip(1).collect();
+        with(&files, &words, environment).exits(0);
+        let found = files.query("d.db", "SELECT min(d1), max(d2) FROM d");
+        assert_eq!(found, rows![["2024-02-01", "2024-02-28"]], "{command}");
+        std::fs::remove_file(files.path("d.db")).unwrap();
+    }
+}
+
+#[test]
+fn what_the_file_says_rules_out_what_a_variable_says_against_it() {
+    let files = with_files();
+    files.write("quiet.toml", "quiet = true\n");
+    let load = ["load", "orders.csv", "t.db", "--config", "quiet.toml"];
+    let quiet = with(&files, &load, &[("INRUSH_VERBOSE", "1"), ("INRUSH_PROGRESS", "plain")]);
+    let quiet = quiet.exits(0);
+    assert_eq!((quiet.stdout.as_str(), quiet.stderr.as_str()), ("", ""));
+    let both = [("INRUSH_VERBOSE", "1"), ("INRUSH_QUIET", "1")];
+    let run = with(&files, &load[..3], &both).exits(2);
+    run.says(&["INRUSH_QUIET, INRUSH_VERBOSE: the argument"]);
+}
+
+#[test]
+fn control_characters_in_printed_settings_are_what_they_were() {
+    let files = with_files();
+    let null = "\u{85}\"x";
+    let plan = ["plan", "orders.csv", "t.db", "--null", null, "--as-config"];
+    let run = files.inrush(&plan).exits(0).prints(&[r#"null = "\u0085\"x""#]);
+    files.write("again.toml", &run.stdout);
+    let run = files.inrush(&["plan", "--config", "again.toml", "--json"]).exits(0).json();
+    assert_eq!(run["dialect"]["nulls"][0], null);
 }
 
 #[test]

@@ -235,20 +235,52 @@ fn interrupt_while_reading(fixture: &Fixture, target: &[&str], text: &str, waits
     if waits {
         wait_until_it_waits(&child);
     }
+    ends_when_interrupted(child);
+    drop(input);
+}
+
+/// One signal is enough.
+#[track_caller]
+fn ends_when_interrupted(mut child: Child) {
     signal(&child, "INT");
     let before = Instant::now();
     while child.try_wait().unwrap().is_none() {
         if before.elapsed() > PATIENCE {
             child.kill().unwrap();
             child.wait().unwrap();
-            panic!("still waiting after {} bytes and a SIGINT", text.len());
+            panic!("still waiting after a SIGINT");
         }
         sleep(Duration::from_millis(5));
     }
-    drop(input);
     let run = child.wait_with_output().unwrap();
-    let run = Outcome::of(format!("load - {target:?}"), (run.status, run.stdout, run.stderr));
+    let run = Outcome::of("interrupted".to_owned(), (run.status, run.stdout, run.stderr));
     run.exits(130).says(&["interrupted"]).ends_with_nothing_changed();
+}
+
+/// Opening it waits for who writes to it, and no signal ends that wait.
+#[test]
+fn a_load_that_waits_for_the_writer_of_a_named_pipe_can_be_interrupted() {
+    let fixture = Fixture::new();
+    fixture.tool("mkfifo", &["pipe"], b"");
+    for command in ["load", "plan"] {
+        let child = start(&mut fixture.command(&[command, "pipe", "t.db", "--table", "t"]));
+        wait_until_it_waits(&child);
+        ends_when_interrupted(child);
+    }
+    assert_eq!(fixture.names(), ["pipe"]);
+}
+
+/// The system's signal for it would end the load without a word.
+#[test]
+fn a_file_beyond_the_limit_of_sizes_is_an_error() {
+    let fixture = Fixture::new();
+    let rows: String = (0..20_000).map(|n| format!("{n},name {n}\n")).collect();
+    fixture.write("in.csv", format!("id,name\n{rows}"));
+    let script = "ulimit -f 50; \"$0\" load in.csv t.db 2>&1; test $? = 1";
+    let said = fixture.tool("sh", &["-c", script, crate::fixture::INRUSH], b"");
+    let said = String::from_utf8(said).unwrap();
+    assert!(said.contains("error: ") && said.contains("nothing changed"), "{said}");
+    assert_eq!(fixture.names(), ["in.csv"]);
 }
 
 #[test]

@@ -620,6 +620,63 @@ fn bad_rows_are_read_again_as_the_load_read_them() {
     assert_eq!(report["rows_rejected"], 2);
 }
 
+/// Rejects are in UTF-8, and the --encoding of their input is said of them again: the mark stands above it.
+#[test]
+fn bad_rows_are_no_other_text_when_the_encoding_is_said_once_more() {
+    let marked = "\u{feff}id,n\n1,Zo\u{eb}\nx,Andr\u{e9}\n".as_bytes();
+    let latin = b"id,n\n3,Zo\xeb\ny,Ren\xe9\n";
+    let more = ["--encoding", "latin1", "--type", "id=integer", "--table", "t"];
+    let again = |fixture: &Fixture, name: &str| {
+        let text = String::from_utf8(fixture.read(name)).unwrap();
+        fixture.write(name, text.replace("\nx,", "\n2,").replace("\ny,", "\n4,"));
+        fixture.load(&[&[name, "t.db"], &more[..], &["--if-exists", "append"]].concat()).exits(0);
+    };
+    let fixture = Fixture::new();
+    fixture.write("u.csv", marked).write("b.csv", latin);
+    fixture
+        .load(&[&["u.csv", "b.csv", "t.db"], &more[..], &["--max-rejects", "5"]].concat())
+        .exits(3);
+    again(&fixture, "u.rejects.csv");
+    again(&fixture, "b.rejects.csv");
+    let wanted = rows![[1, "Zo\u{eb}"], [2, "Andr\u{e9}"], [3, "Zo\u{eb}"], [4, "Ren\u{e9}"]];
+    let rows = |fixture: &Fixture| fixture.query("t.db", "SELECT id, n FROM t ORDER BY id");
+    assert_eq!(rows(&fixture), wanted);
+    let fixture = Fixture::new();
+    fixture.write("u.csv", marked).write("b.csv", latin);
+    let shared = ["--rejects", "bad.csv", "--max-rejects", "5"];
+    fixture.load(&[&["u.csv", "b.csv", "t.db"], &more[..], &shared].concat()).exits(3);
+    again(&fixture, "bad.csv");
+    assert_eq!(rows(&fixture), wanted);
+    // Where all of it is UTF-8 there is nothing to say.
+    let plain = "id,n\n1,a\nx,Andr\u{e9}\n";
+    fixture.write("p.csv", plain);
+    let said =
+        ["p.csv", "p.db", "--encoding", "utf8", "--type", "id=integer", "--max-rejects", "1"];
+    fixture.load(&said).exits(3);
+    assert_eq!(fixture.read("p.rejects.csv"), "id,n\nx,Andr\u{e9}\n".as_bytes());
+}
+
+/// Each pair of files stays open until the load ends: inputs are not to run out of the files that a process begins with.
+#[test]
+#[cfg(unix)]
+fn many_inputs_with_bad_rows_need_few_open_files() {
+    let fixture = Fixture::new();
+    std::fs::create_dir(fixture.path("many")).unwrap();
+    for n in 0..60 {
+        fixture.write(&format!("many/f{n}.csv"), "id\n1\nx\n");
+    }
+    let run = |limit: &str| {
+        let load = "load many t.db --table t --type id=integer --max-rejects all --quiet";
+        let script = format!("{limit} && \"$0\" {load} --if-exists replace");
+        fixture.tool("sh", &["-c", &format!("{script}; test $? = 3"), crate::fixture::INRUSH], b"");
+        assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 60);
+        assert_eq!(fixture.read("many/f59.rejects.csv"), b"id\nx\n");
+    };
+    // What begins with few may have more.
+    run("ulimit -S -n 100");
+    run("ulimit -n 180");
+}
+
 /// An escape that was guessed stays a guess: a record with another one is bad again.
 #[test]
 fn a_guessed_escape_stays_a_guess_in_bad_rows() {

@@ -188,6 +188,20 @@ fn a_load_that_begins_by_deleting_rows_forgets_the_loads_that_brought_them() {
 }
 
 #[test]
+#[cfg(unix)]
+fn the_name_of_a_file_is_one_in_all_runs_of_a_load() {
+    let names = ["--add", "p=%path", "--add", "f=%file"];
+    let (fixture, _) = stopped(&names);
+    fs::create_dir(fixture.path("sub")).unwrap();
+    std::os::unix::fs::symlink("../in.csv", fixture.path("sub/other.csv")).unwrap();
+    let load = ["sub/other.csv", "t.db", "--table", "t", "--type", "a=integer"];
+    let more = ["--resume", "--max-rejects", "1"];
+    fixture.load(&[&load[..], &names, &more].concat()).exits(3);
+    let found = fixture.query("t.db", "SELECT DISTINCT p, f, count(*) FROM t GROUP BY p, f");
+    assert_eq!(found, crate::fixture::rows![["in.csv", "in.csv", 2_000]]);
+}
+
+#[test]
 fn the_moment_of_a_load_is_one_in_all_of_its_runs() {
     let (fixture, _) = stopped(&["--add", "at=%now"]);
     let load = ["in.csv", "t.db", "--table", "t", "--type", "a=integer", "--add", "at=%now"];

@@ -62,3 +62,38 @@ fn a_password_in_the_wrong_place_is_not_repeated() {
         assert_secret_kept(&run);
     }
 }
+
+/// Of a place that stands where a command, a name or an option's value belongs.
+#[test]
+fn a_password_is_not_repeated_by_what_refuses_the_word() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id\n1\n");
+    let url = format!("postgres://u:{SECRET}@h.invalid/db");
+    let option = format!("--if-exists={url}");
+    for args in [
+        &[url.as_str(), "in.csv"][..],
+        &["tune", "--forget", &format!("postgre://u:{SECRET}@h/db")],
+        &["job", &url],
+        &["job", "list", "mysql://h/db", &url],
+        &["strategies", "a", &url],
+        &["load", "in.csv", "t.db", "--config", &url],
+        &["load", "in.csv", "t.db", "--if-exists", &url],
+        &["load", "in.csv", "t.db", &option],
+        &["report", &url],
+        &["bench", &url],
+        &["compare", &url, &url],
+    ] {
+        for json in [&[][..], &["--json"]] {
+            let run = fixture.inrush(&[args, json].concat());
+            assert!(!run.status.success(), "{}", run.command);
+            assert_secret_kept(&run);
+        }
+    }
+    fixture.write("bad.toml", format!("if-exists = \"{url}\"\n"));
+    let load = ["load", "in.csv", "t.db", "--config", "bad.toml"];
+    assert_secret_kept(&fixture.misused(&load).says(&["bad.toml", "postgres://u@h.invalid/db"]));
+    let mut command = fixture.command(&load[..3]);
+    let done = command.env("INRUSH_CONFIG", &url).output().unwrap();
+    let run = Outcome::of("load".to_owned(), (done.status, done.stdout, done.stderr));
+    assert_secret_kept(&run.says(&["cannot read postgres://u@h.invalid/db"]));
+}

@@ -160,8 +160,8 @@ pub(crate) struct RejectFiles {
 
 struct OpenPair {
     path: PathBuf,
-    /// Where rows and notes are until they are published; nothing where they were by an earlier run. Their locks stay.
-    pending: Option<(Pending, Pending)>,
+    /// Where rows and notes are until they are published; nothing where they were by an earlier run.
+    hidden: Option<(PathBuf, PathBuf)>,
     published: bool,
     /// Bytes of rows and notes so far.
     bytes: (u64, u64),
@@ -169,6 +169,7 @@ struct OpenPair {
     kept: Option<(u64, u64)>,
     /// Files of an earlier load that had the names: (name, where it is now).
     moved: Vec<(PathBuf, PathBuf)>,
+    /// The files, locked as long as they are ours. There may be as many pairs as inputs, so no file has a second handle.
     rows: BufWriter<File>,
     notes: BufWriter<File>,
 }
@@ -334,14 +335,16 @@ impl Drop for RejectFiles {
 impl OpenPair {
     fn create(path: &Path) -> io::Result<Self> {
         // Bad rows are the user's data: as private as a file can be, until its owner says otherwise.
-        let pending = (Pending::create(path, true)?, Pending::create(&sidecar_path(path), true)?);
-        let open =
-            |pending: &Pending| File::options().write(true).open(&pending.path).map(BufWriter::new);
-        let (rows, notes) = (open(&pending.0)?, open(&pending.1)?);
+        let (rows_path, rows) = Pending::create(path, true)?.into_file();
+        let notes = Pending::create(&sidecar_path(path), true);
+        // A load that fails leaves nothing.
+        let notes = notes.inspect_err(|_| drop(fs::remove_file(&rows_path)));
+        let (notes_path, notes) = notes?.into_file();
+        let (rows, notes) = (BufWriter::new(rows), BufWriter::new(notes));
         let (path, moved) = (path.to_owned(), Vec::new());
-        let pending = Some(pending);
+        let hidden = Some((rows_path, notes_path));
         let (bytes, kept) = ((0, 0), None);
-        Ok(Self { path, pending, published: false, bytes, kept, moved, rows, notes })
+        Ok(Self { path, hidden, published: false, bytes, kept, moved, rows, notes })
     }
 
     /// The files of earlier steps, as long as they were after the last of them.
@@ -371,8 +374,8 @@ impl OpenPair {
         let notes = open(&sidecar_path(path), length.notes_bytes)?;
         let (path, moved) = (path.to_owned(), Vec::new());
         let bytes = (length.rows_bytes, length.notes_bytes);
-        let (pending, published, kept) = (None, true, Some(bytes));
-        Ok(Self { path, pending, published, bytes, kept, moved, rows, notes })
+        let (hidden, published, kept) = (None, true, Some(bytes));
+        Ok(Self { path, hidden, published, bytes, kept, moved, rows, notes })
     }
 
     /// Writes rows, and what is wrong with them.
@@ -403,10 +406,10 @@ impl OpenPair {
     fn withdraw(&mut self) {
         // Nothing is lost when a file can't be removed, and the load's own error matters more.
         let names = [sidecar_path(&self.path), self.path.clone()];
-        if let Some((rows, notes)) = &self.pending {
-            for (pending, name) in [notes, rows].into_iter().zip(names) {
+        if let Some((rows, notes)) = &self.hidden {
+            for (hidden, name) in [notes, rows].into_iter().zip(names) {
                 // What is no longer there has got its name.
-                if fs::remove_file(&pending.path).is_err() {
+                if fs::remove_file(hidden).is_err() {
                     let _ = fs::remove_file(name);
                 }
             }
@@ -424,7 +427,7 @@ impl OpenPair {
             file.flush()?;
             file.get_ref().sync_all()?;
         }
-        let Some((rows, notes)) = self.pending.as_ref().filter(|_| !self.published) else {
+        let Some((rows, notes)) = self.hidden.as_ref().filter(|_| !self.published) else {
             return Ok(());
         };
         let aside = free_name(&self.path);
@@ -432,12 +435,12 @@ impl OpenPair {
             (notes, sidecar_path(&self.path), sidecar_path(&aside)),
             (rows, self.path.clone(), aside),
         ];
-        for (pending, name, aside) in names {
+        for (hidden, name, aside) in names {
             if fs::metadata(&name).is_ok_and(|meta| meta.len() > 0) {
                 fs::rename(&name, &aside)?;
                 self.moved.push((name.clone(), aside));
             }
-            fs::rename(&pending.path, &name)?;
+            fs::rename(hidden, &name)?;
         }
         self.published = true;
         Ok(())

@@ -18,7 +18,7 @@ use inrush_core::encode::{AddedValue, Grammar, Shape, ShapeColumn};
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::facts::{Facts, FieldFacts, SourceFacts, TableFacts, TargetFacts};
 use inrush_core::job::{Choice, Job, Measured};
-use inrush_core::ledger::{Entry, StepPlan};
+use inrush_core::ledger::{Entry, InputName, StepPlan};
 use inrush_core::nulls::Nulls;
 use inrush_core::path;
 use inrush_core::reading::{
@@ -260,6 +260,7 @@ fn gather(
         })
         .map(|table| table.columns.iter().map(|column| column.name.clone()).collect());
     let mut readers = Readers::of(&request.read)?;
+    readers.typed = request.types.keys().cloned().collect();
     readers.bytes = columns_of(request, &target_facts, |ty| ty == Type::Bytes);
     readers.moments = columns_of(request, &target_facts, |ty| {
         matches!(ty, Type::Timestamp { .. } | Type::TimestampNs { .. })
@@ -285,8 +286,15 @@ fn gather(
     are_there(&readers, &source_facts)?;
     source_facts.warnings.extend(left_in_folders(&places, &source_facts));
     let reason = start.as_ref().and_then(|start| start.reason.clone());
-    let steps = start.map(|start| start.with_dialect(dialect_shown(&source, request).options()));
-    let steps = steps.transpose()?;
+    let begun = |start: Start| {
+        let is_named = |field: &FieldFacts| matches!(field.added, Some(Added::File | Added::Path));
+        let names = match source_facts.fields.iter().any(is_named) {
+            true => input_names(&source),
+            false => Vec::new(),
+        };
+        start.with_source(dialect_shown(&source, request).options(), names)
+    };
+    let steps = start.map(begun).transpose()?;
     if let Some(steps) = &steps {
         settle(&mut source_facts, &steps.entry, target_facts.table.as_ref());
     }
@@ -584,6 +592,8 @@ fn shape(
     target: &dyn Target,
 ) -> Shape {
     let now = steps.and_then(|steps| steps.entry.now.clone()).unwrap_or_else(Added::now);
+    let names = steps.map(|steps| steps.entry.names.clone()).filter(|names| !names.is_empty());
+    let names = names.unwrap_or_else(|| input_names(source));
     let known = &facts.source.fields;
     let fields = source
         .orders
@@ -629,7 +639,7 @@ fn shape(
                     takes_offsets: target.takes_offsets(column),
                 },
             ),
-            added: known[*field].added.as_ref().map(|added| added_values(added, source, &now)),
+            added: known[*field].added.as_ref().map(|added| added_values(added, &names, &now)),
             refuses_null: refuses_null(column, &known[*field]),
         })
         .collect();
@@ -651,16 +661,21 @@ fn shape(
     }
 }
 
-/// What a column holds that the source does not have; `now` is the moment of the load.
-fn added_values(added: &Added, source: &Source, now: &str) -> AddedValue {
-    let of_each = |text: &dyn Fn(&Place) -> String| {
-        let texts = source.inputs.iter().map(|input| text(&input.place).into());
-        AddedValue::Text(texts.collect())
+/// What the inputs are called in their rows.
+fn input_names(source: &Source) -> Vec<InputName> {
+    let places = source.inputs.iter().map(|input| &input.place);
+    places.map(|place| InputName { path: place.name(), file: place.file_name() }).collect()
+}
+
+/// What a column holds that the source does not have; `names` are those of the inputs, and `now` is the moment of the load.
+fn added_values(added: &Added, names: &[InputName], now: &str) -> AddedValue {
+    let of_each = |text: &dyn Fn(&InputName) -> String| {
+        AddedValue::Text(names.iter().map(|name| text(name).into()).collect())
     };
     match added {
         Added::Row => AddedValue::Row,
-        Added::File => of_each(&Place::file_name),
-        Added::Path => of_each(&Place::name),
+        Added::File => of_each(&|name| name.file.clone()),
+        Added::Path => of_each(&|name| name.path.clone()),
         Added::Now => of_each(&|_| now.to_owned()),
         Added::Text(text) => of_each(&|_| text.clone()),
     }
@@ -797,17 +812,19 @@ fn reject_places(
         return Err(Error::usage("--rejects -: bad rows go into a file, and what is wrong with them into another beside it")
             .advise("--rejects FILE; ./- is a file of that name"));
     }
+    // Files of bad rows are in UTF-8 whatever their inputs were. A mark says so where an --encoding may be said of them once more: for one
+    // that was, or for an input that is not in UTF-8. Of several inputs each begins so, for they may share a file.
+    let said = request.dialect.encoding.as_deref().map(decode::by_label).transpose()?;
+    let found = source.inputs.iter().map(|input| input.encoding);
+    let is_marked = !found.chain(said).all(decode::is_utf8);
+    let mark = if is_marked { "\u{feff}".as_bytes() } else { &[] };
     let places: Vec<RejectPlace> = places
         .iter()
         .zip(&source.inputs)
         .map(|(place, input)| RejectPlace {
             file: input.name.clone(),
             path: path(place),
-            // The file is in UTF-8 whatever the input was, and its mark overrides an --encoding for the input.
-            header: match decode::is_utf8(input.encoding) {
-                true => [&input.separator_line[..], &input.header].concat(),
-                false => ["\u{feff}".as_bytes(), &input.separator_line, &input.header].concat(),
-            },
+            header: [mark, &input.separator_line, &input.header].concat(),
         })
         .collect();
     let is_text = dialect_of(source).is_some();

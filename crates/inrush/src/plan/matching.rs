@@ -9,7 +9,7 @@ use crate::plan::{
 };
 use crate::target::Target;
 use inrush_core::error::{Error, Kind, Result};
-use inrush_core::wording::{counted, noun};
+use inrush_core::wording::{counted, noun, shell_word};
 
 /// Names of a side that a message lists.
 const NAMES_SHOWN: usize = 20;
@@ -83,7 +83,10 @@ impl Sides<'_> {
                 Kind::Target,
                 format!("{noun} {names} of table {table}: the database computes the values, and takes none"),
             )
-            .advise(format!("--drop {} leaves them out of what is loaded", computed.join(","))));
+            .advise(format!(
+                "--drop {} leaves them out of what is loaded",
+                shell_word(&computed.join(","))
+            )));
         }
         if !unknown.is_empty() {
             let names = || list(unknown.iter().copied());

@@ -10,7 +10,7 @@ use std::time::UNIX_EPOCH;
 use crate::plan::{Guarantee, IfExists, Request, TargetFacts};
 use crate::target::{ALL, Target};
 use inrush_core::error::{Error, Result};
-use inrush_core::ledger::{Entry, InputState, StepPlan};
+use inrush_core::ledger::{Entry, InputName, InputState, StepPlan};
 use inrush_core::path;
 use inrush_core::wording::counted;
 use inrush_source::{Place, Stored};
@@ -38,7 +38,7 @@ pub(super) fn commit_rows(request: &Request) -> Result<u64> {
 /// When they contradict each other.
 pub(super) fn settled(request: &Request) -> Result<Request> {
     let mut request = request.clone();
-    if request.resume {
+    if request.is_in_steps() {
         request.guarantee = Guarantee::Chunks;
     }
     commit_rows(&request)?;
@@ -370,15 +370,19 @@ impl Start {
         request
     }
 
-    /// The steps of a load whose inputs are written in this way: the options of a dialect.
+    /// The steps of a load whose inputs are written in this way, the options of a dialect, and have these names in their rows.
     ///
     /// # Errors
     /// When they were read otherwise before.
-    pub(super) fn with_dialect(mut self, dialect: Vec<(&'static str, String)>) -> Result<StepPlan> {
+    pub(super) fn with_source(
+        mut self,
+        dialect: Vec<(&'static str, String)>,
+        names: Vec<InputName>,
+    ) -> Result<StepPlan> {
         self.options.extend(dialect.into_iter().map(|(name, value)| (name.to_owned(), value)));
         let entry = &mut self.plan.entry;
         if !self.plan.goes_on {
-            entry.options = self.options;
+            (entry.options, entry.names) = (self.options, names);
             return Ok(self.plan);
         }
         same_options(&entry.options, &self.options)?;

@@ -397,6 +397,9 @@ fn what_can_not_be_measured_says_what_to_do_and_changes_nothing() {
     tune(&["orders.csv", "shop.db", "--type", "customer=integer"]).exits(1).says(&["customer"]);
     tune(&["orders.csv", "shop.db", "--budget", "soon"]).exits(2).says(&["--budget soon"]);
     tune(&["orders.csv", "shop.db", "--guarantee", "chunks"]).exits(2).says(&["all or nothing"]);
+    tune(&["orders.csv", "shop.db", "--resume"]).exits(2).says(&["all or nothing"]);
+    let none = ["--list", "--profiles", "none"];
+    tune(&none).exits(2).says(&["--profiles none: nothing is kept there"]);
     // A target that is last is not told to be.
     fixture.write("no.db", "hello");
     let run = tune(&["orders.csv", "no.db"]).exits(1);
