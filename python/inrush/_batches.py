@@ -52,13 +52,38 @@ def _aligned(batch: Any, columns: Any) -> Any:
 def _exactly(values: Any, field: Any) -> Any:
     if values.type == field.type:
         return values
+    types = _pyarrow.types
+    plain = values.dictionary_decode() if types.is_dictionary(values.type) else values
     try:
-        return values.cast(field.type)
+        if types.is_null(plain.type) or (types.is_integer(plain.type) and _family(field.type) == "text"):
+            return plain.cast(field.type)
+        if _family(plain.type) is not None and _family(plain.type) == _family(field.type):
+            cast = plain.cast(field.type)
+            # NaN is not equal to itself, and loses nothing in a wider type.
+            is_wider = types.is_floating(plain.type) and field.type == _pyarrow.float64()
+            if is_wider or cast.cast(plain.type).equals(plain):
+                return cast
+        why = "its values are others there"
     except (_pyarrow.ArrowInvalid, _pyarrow.ArrowNotImplementedError) as error:
-        raise UsageError(
-            f"column {field.name} is {values.type} in a batch, and {field.type} in those before it: {error}; "
-            "give all of them one type"
-        ) from error
+        why = str(error)
+    raise UsageError(
+        f"column {field.name} is {values.type} in a batch, and {field.type} in those before it: {why}; give all of them one type"
+    )
+
+
+def _family(type: Any) -> str | None:
+    """Types whose values may be the same ones; None of those that are only themselves."""
+    types = _pyarrow.types
+    if types.is_timestamp(type):
+        return f"timestamp {type.tz}"
+    families = {
+        "number": lambda type: types.is_integer(type) or types.is_floating(type) or types.is_decimal(type),
+        "text": lambda type: types.is_string(type) or types.is_large_string(type),
+        "bytes": lambda type: types.is_binary(type) or types.is_large_binary(type),
+        "time": types.is_time,
+        "duration": types.is_duration,
+    }
+    return next((family for family, is_of in families.items() if is_of(type)), None)
 
 
 def _words(names: Iterable[str]) -> str:

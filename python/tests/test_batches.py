@@ -1,5 +1,7 @@
 """Batches of other programs as one stream: each as it says it is, or refused."""
 
+import datetime as dt
+
 import pytest
 
 import inrush
@@ -29,7 +31,23 @@ def test_columns_are_found_by_their_names():
 def test_values_of_another_type_are_the_same_values_or_refused():
     assert rows(batch(v=[0.5]), batch(v=[1, 2])) == {"v": [0.5, 1.0, 2.0]}
     assert rows(batch(v=[1]), batch(v=[2.0, None])) == {"v": [1, 2, None]}
-    for first, second in [([1], [0.5]), ([0.5], [2**53 + 1]), (["a"], [[1]])]:
+    texts = batch(v=["a"]), batch(v=pyarrow.array([None])), batch(v=pyarrow.array(["b"]).dictionary_encode())
+    assert rows(*texts) == {"v": ["a", None, "b"]}
+    day, moment = dt.date(2024, 1, 1), dt.datetime(2024, 1, 1, 5)
+    single = pyarrow.array([0.5], pyarrow.float32())
+    for first, second in [
+        ([1], [0.5]),
+        ([0.5], [2**53 + 1]),
+        (single, [0.1]),
+        (["a"], [[1]]),
+        ([day], [moment]),
+        ([moment], [moment.replace(tzinfo=dt.timezone.utc)]),
+        ([moment], ["2024-01-01"]),
+        ([True], [5]),
+        ([1], [True]),
+        ([1], ["007"]),
+        (["a"], [1.0]),
+    ]:
         with pytest.raises(inrush.UsageError, match="column v is .* give all of them one type"):
             rows(batch(v=first), batch(v=second))
 
