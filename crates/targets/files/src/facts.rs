@@ -202,7 +202,7 @@ pub(super) fn read(place: &Place) -> Result<TargetFacts> {
 /// The text of a file, or what it is instead.
 fn text_of(place: &Place, file: File) -> io::Result<(Box<dyn Read>, Option<Unfit>)> {
     let (head, file) = beginning(file)?;
-    if let Some(packing) = place.packing().filter(|packing| !packing.is_of(&head)) {
+    if let Some(packing) = place.packing().filter(|packing| !head.starts_with(packing.magic())) {
         let what = format!("is not compressed by {}, as it is called", packing.name());
         return Ok((Box::new(file), Some(Unfit { what, is_source: true })));
     }

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 
 use crate::json::JsonRow;
+use crate::packing::Packing;
 use crate::place::{Format, Place};
 use crate::read;
 use inrush_core::error::{Error, Result};
@@ -84,8 +85,8 @@ pub(super) const MAGIC_BYTES: usize = 16;
 
 /// What a file of text is not, and whether a load reads it.
 const MAGICS: [(&[u8], &str, bool); 8] = [
-    (b"\x1f\x8b", "compressed by gzip", true),
-    (b"\x28\xb5\x2f\xfd", "compressed by zstd", true),
+    (Packing::Gzip.magic(), "compressed by gzip", true),
+    (Packing::Zstd.magic(), "compressed by zstd", true),
     (b"BZh", "compressed by bzip2", true),
     (b"\xfd7zXZ\0", "compressed by xz", true),
     (b"\x04\x22\x4d\x18", "compressed by lz4", true),
