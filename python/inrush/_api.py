@@ -226,7 +226,8 @@ def check(
     if rejects is not None and not isinstance(rejects, (str, os.PathLike)):
         raise UsageError("rejects: of a check it is a path; what it returns has `bad_rows`, as many as bad_rows= says")
     said = _files(source, target, rejects, _given(locals()))
-    return Check(_inrush.check(_options.watching(progress, None, _same), said, bad_rows))
+    shown = _options.count("bad_rows", bad_rows, 0) or 0
+    return Check(_inrush.check(_options.watching(progress, None, _same), said, shown))
 
 
 def write(
@@ -359,7 +360,9 @@ class Rows:
         if isinstance(frame, Iterator):
             # Of frames, each of which is refused as a row.
             return frame
-        if isinstance(frame, (pandas.Series, pandas.Index)):
+        if isinstance(frame, pandas.Index):
+            frame = frame.to_frame(index=False)
+        if isinstance(frame, pandas.Series):
             frame = frame.to_frame()
         if not isinstance(frame, pandas.DataFrame):
             raise UsageError(f"a {type(frame).__name__} is no frame: write a DataFrame or a Series")

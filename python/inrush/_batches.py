@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -10,30 +11,47 @@ import pyarrow as _pyarrow  # type: ignore[import-untyped, unused-ignore]
 from ._errors import UsageError
 
 
+#: How many bytes of batches are looked at to find out of what type a column is of which there are only NULLs so far.
+_AHEAD_MAX = 64 << 20
+
+
 def reader_of(batches: Iterable[Any], columns: Any = None, *, otherwise: Any = None) -> Any:
-    """A reader of the batches, each with the columns and types of `columns`, or else of the first one. Without a batch a
-    reader of no rows with the columns of `otherwise`, and None without those.
+    """A reader of the batches, each with the columns and types of `columns`, or else of the first one, and of columns without a value
+    there of the first one that has some. Without a batch a reader of no rows with the columns of `otherwise`, and None without those.
 
     Raises UsageError where a batch has other columns, or values that its column's type can't take exactly.
     """
     batches = iter(batches)
-    first = next(batches, None)
-    if first is None:
+    ahead = [*itertools.islice(batches, 1)]
+    if not ahead:
         columns = otherwise
     elif columns is None:
-        columns = first.schema
+        columns = ahead[0].schema
+        while any(_pyarrow.types.is_null(field.type) for field in columns) and sum(batch.nbytes for batch in ahead) < _AHEAD_MAX:
+            more = [*itertools.islice(batches, 1)]
+            if not more:
+                break
+            ahead += more
+            columns = _pyarrow.schema([_known(field, more[0].schema) for field in columns])
     if columns is None:
         return None
     # Whether there are NULLs a batch can say of itself only.
     columns = _pyarrow.schema([field.with_nullable(True) for field in columns])
 
     def aligned() -> Iterator[Any]:
-        if first is not None:
-            yield _aligned(first, columns)
+        while ahead:
+            yield _aligned(ahead.pop(0), columns)
         for batch in batches:
             yield _aligned(batch, columns)
 
     return _pyarrow.RecordBatchReader.from_batches(columns, aligned())
+
+
+def _known(field: Any, columns: Any) -> Any:
+    """The field as others have it, where so far it had only NULLs."""
+    if not _pyarrow.types.is_null(field.type) or columns.names.count(field.name) != 1:
+        return field
+    return columns.field(field.name)
 
 
 def _aligned(batch: Any, columns: Any) -> Any:

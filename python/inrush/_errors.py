@@ -110,6 +110,13 @@ class Interrupted(Error, KeyboardInterrupt):
     kind = "interrupted"
 
 
+def behind_steps(error: BaseException, rows: int) -> None:
+    """An error of ours that knows of no row which stays says that those of earlier steps do."""
+    if rows > 0 and isinstance(error, Error) and error.aftermath in ("nothing-changed", "committed"):
+        error.aftermath = "committed"
+        error.rows_committed = max(rows, error.rows_committed or 0)
+
+
 _CLASSES = {one.kind: one for one in (UsageError, SourceError, TargetError, RejectedRows, VerifyError, Interrupted)}
 
 
@@ -178,6 +185,8 @@ _OPTIONS: dict[str, tuple[str, str, str]] = {
     "max-rejects": ("max_rejects", _NUMBER, "{}"),
     "rejects": ("rejects", _NAMES, "{}"),
     "partition": ("partition", _NUMBER, "{}"),
+    "connections": ("connections", _NUMBER, "{}"),
+    "attempts": ("attempts", _NUMBER, "{}"),
     "password": ("password", r"(?:env:NAME|file:PATH)\b", '"{}"'),
     "verify": ("verify", r"(?:count|checksum|none)\b", '"{}"'),
 }

@@ -127,6 +127,8 @@ def count(what: str, value: Any, least: int = 1) -> int | None:
     if value is None:
         return None
     if isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= least:
+        if int(value) >= 1 << 63:
+            raise UsageError(f"{what}: {value} is more than 2^63 - 1")
         return int(value)
     raise UsageError(f"{what}: {value!r} is no number from {least} on")
 
@@ -149,7 +151,7 @@ def text(what: str, value: Any) -> str | None:
 
 def size(value: int | str | None, what: str = "chunk_size") -> int | None:
     """Bytes: a number, or a text such as 256k."""
-    if value is None or isinstance(value, numbers.Integral):
+    if value is None or isinstance(value, numbers.Integral) and not isinstance(value, bool):
         return value if value is None else int(value)
     if not isinstance(value, str):
         raise UsageError(f"{what}: {value!r} is no size such as 256k")
@@ -215,6 +217,7 @@ def request(
     comment: str | None = None,
 ) -> dict[str, Any]:
     """What was said, and nothing else."""
+    constants = {} if add is None else {_before_equals("add", name): _constant(name, value) for name, value in _mapping("add", add).items()}
     said: dict[str, Any] = {
         "sources": sources,
         "target": _target(target),
@@ -250,10 +253,9 @@ def request(
         "drop": names("drop", drop),
         "rename": None
         if rename is None
-        else [f"{_before_equals('rename', old)}={word(new)}" for old, new in _mapping("rename", rename).items()],
-        "add": None
-        if add is None
-        else [f"{_before_equals('add', name)}={_constant(name, value)}" for name, value in _mapping("add", add).items()],
+        else [f"{_before_equals('rename', old)}={_name('rename', new)}" for old, new in _mapping("rename", rename).items()],
+        "add": None if add is None else [f"{name}={text}" for name, (text, _) in constants.items()],
+        "added_types": {name: type for name, (_, type) in constants.items() if type is not None} or None,
         "not_null": names("not_null", not_null),
         "case": case,
         "new_columns": new_columns,
@@ -320,15 +322,15 @@ def word(value: Any) -> str:
     return str(value)
 
 
-def _constant(name: str, value: Any) -> str:
-    """The value of a column that is the same in all rows: the text that it has in a row."""
+def _constant(name: str, value: Any) -> tuple[str, str | None]:
+    """The value of a column that is the same in all rows: the text that it has in a row, and its type where the text does not say it."""
     try:
-        text = _inrush.text(value)
+        constant = _inrush.constant(value)
     except (TypeError, ValueError) as error:
         raise UsageError(f"add: {name}: {error}") from error
-    if not text:
+    if constant is None or not constant[0]:
         raise UsageError(f"add: {name}: {value!r} has no text that could stand in a file")
-    return text
+    return constant
 
 
 def watching(

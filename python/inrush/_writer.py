@@ -13,7 +13,7 @@ from typing import Any, Callable
 
 from . import _inrush, _options
 from ._api import Rows
-from ._errors import RejectedRow, UsageError
+from ._errors import RejectedRow, UsageError, behind_steps
 from ._result import Report
 
 #: Those that are neither finished nor aborted.
@@ -200,9 +200,15 @@ class Writer(_inrush.RowWriter):
 
     def abort(self) -> None:
         """Gives up: nothing is left of the load, or what its steps have committed."""
-        self.give_up()
+        self._give_up_for(None)
+
+    def _give_up_for(self, error: BaseException | None) -> None:
+        """Gives up, and lets the error that is the reason say what stays."""
+        rows = self.give_up()
         self._is_aborted = True
         _OPEN.discard(self)
+        if error is not None and rows is not None:
+            behind_steps(error, rows)
 
     def __enter__(self) -> "Writer":
         is_main = threading.current_thread() is threading.main_thread()
@@ -217,7 +223,7 @@ class Writer(_inrush.RowWriter):
             if not self._is_aborted:
                 self.finish()
         else:
-            self.abort()
+            self._give_up_for(error)
 
     def __del__(self) -> None:
         # In a child it is its parent's.

@@ -872,10 +872,12 @@ fn kind_of<'py>(
                 }
                 ("numpy", "datetime64") => {
                     // Its own text is exact to the nanosecond, and what it makes of itself is not, days aside.
-                    let text = value.str()?.into_any();
-                    let has_clock = match text.cast::<PyString>()?.to_str()? {
-                        "NaT" => return Ok(None),
-                        text => text.contains('T'),
+                    let text = value.str()?;
+                    let (has_clock, text) = match text.to_str()?.split_once('T') {
+                        Some(("Na", "")) => return Ok(None),
+                        // Of hours alone.
+                        Some((_, clock)) if clock.len() == 2 => (true, text.add(":00")?),
+                        other => (other.is_some(), text.into_any()),
                     };
                     let own = value.call_method0("item")?;
                     if !has_clock && is_of(&own, &classes.date)? {
@@ -933,14 +935,38 @@ impl Text {
     }
 }
 
-/// The text that a value has in a column of texts; `None` is NULL.
+/// The text that a value has in a column of texts, and in a word the type that it has in rows, where its text does not say that: of a
+/// text `7` it would say that it is a number. `None` is NULL.
 ///
 /// # Errors
 /// When no database has a type for it, or it has no text.
 #[pyfunction]
-pub(crate) fn text<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyString>>> {
-    let own = kind_of(value.py(), value, false)?;
-    own.map(|(kind, value)| text_of(kind, &value)).transpose()
+pub(crate) fn constant<'py>(
+    value: &Bound<'py, PyAny>,
+) -> PyResult<Option<(Bound<'py, PyString>, Option<String>)>> {
+    let Some((kind, value)) = kind_of(value.py(), value, false)? else { return Ok(None) };
+    let text = text_of(kind, &value)?;
+    let ty = match kind {
+        Kind::Text | Kind::Named => Some(Type::Text),
+        Kind::Decimal => decimal_type(text.to_str()?),
+        Kind::Json => Some(Type::Json),
+        Kind::Time => Some(Type::Time),
+        Kind::Uuid => Some(Type::Uuid),
+        Kind::Duration => Some(Type::Interval),
+        _ => None,
+    };
+    Ok(Some((text, ty.map(|ty| ty.to_string()))))
+}
+
+/// The type of a decimal with these digits; `None` where there is none, such as for NaN.
+fn decimal_type(text: &str) -> Option<Type> {
+    let digits = text.trim_start_matches('-');
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let is_number = whole.bytes().chain(fraction.bytes()).all(|byte| byte.is_ascii_digit());
+    let whole = whole.trim_start_matches('0').len();
+    let precision = (whole + fraction.len()).max(1);
+    let word = format!("decimal({precision},{})", fraction.len());
+    word.parse().ok().filter(|_| is_number)
 }
 
 /// A value in quotes for messages, and not all of a long one.

@@ -37,6 +37,15 @@ fn made(py: Python<'_>, error: &Error, rows: Vec<Py<PyAny>>) -> PyResult<PyErr> 
     Ok(PyErr::from_value(exception))
 }
 
+/// An exception of ours that knows of no row that stays says that those of earlier steps do.
+pub(crate) fn behind_steps(py: Python<'_>, raised: PyErr, rows: u64) -> PyErr {
+    let settled = || -> PyResult<()> {
+        py.import("inrush._errors")?.call_method1("behind_steps", (raised.value(py), rows))?;
+        Ok(())
+    };
+    if rows == 0 { raised } else { settled().err().unwrap_or(raised) }
+}
+
 /// A bad row as JSON: the words of the sidecar, and the row.
 pub(crate) fn shown(row: &Reject) -> Value {
     json!({

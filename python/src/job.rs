@@ -89,8 +89,8 @@ pub(crate) fn job_write(
     partition: Option<u32>,
 ) -> PyResult<String> {
     let job: Job = parsed(py, job)?;
-    // What a job says of reading is for files.
-    let read = ReadRequest::default();
+    // What else a job says of reading is for files.
+    let read = ReadRequest { types: job.read_types().clone(), ..ReadRequest::default() };
     let (token, _) = feed(py, rows, &read, &watch, move |rows, observer| {
         job::write(&job, rows, partition, observer)
     })?;

@@ -28,7 +28,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _inrush {
     #[pymodule_export]
-    use super::column::text;
+    use super::column::constant;
     #[pymodule_export]
     use super::feed::write;
     #[pymodule_export]

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use inrush::plan::{ColumnRequest, DialectRequest, Inference, ReadRequest, Trim, TypeWord};
+use inrush::plan::{
+    ColumnRequest, DialectRequest, Inference, ReadRequest, ReadType, Trim, Type, TypeWord,
+    character,
+};
 use inrush::{Error, LoadOptions, RejectsTo, Request};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -69,33 +72,41 @@ impl<'py> Said<'py> {
         errors::raise(self.0.py(), &Error::usage(format!("{name}: {why}")), Vec::new())
     }
 
-    /// One byte.
+    /// One byte, by itself or by its name.
     fn byte(&self, name: &str) -> PyResult<Option<u8>> {
-        match self.byte_or_none(name)? {
-            Some(None) => Err(self.wrong(name, "'' is not one character of ASCII")),
-            byte => Ok(byte.flatten()),
+        let Some(text) = self.get::<String>(name)? else { return Ok(None) };
+        let byte = character(&text);
+        byte.map(Some)
+            .ok_or_else(|| self.wrong(name, &format!("'{text}' is not one character of ASCII")))
+    }
+
+    /// The same, or none at all: the empty text, or the command's word.
+    fn byte_or_none(&self, name: &str) -> PyResult<Option<Option<u8>>> {
+        match self.0.get_item(name)?.map(|text| text.extract::<String>()) {
+            Some(Ok(text)) if matches!(text.as_str(), "" | "none") => {
+                self.0.del_item(name)?;
+                Ok(Some(None))
+            }
+            _ => Ok(self.byte(name)?.map(Some)),
         }
     }
 
-    /// One byte, or none at all, which is the empty text.
-    fn byte_or_none(&self, name: &str) -> PyResult<Option<Option<u8>>> {
-        let Some(text) = self.get::<String>(name)? else { return Ok(None) };
-        match text.as_bytes() {
-            [] => Ok(Some(None)),
-            [byte] => Ok(Some(Some(*byte))),
-            _ => Err(self.wrong(name, &format!("'{text}' is not one character of ASCII"))),
+    /// Whether there is a header; `None` where that is to be found out.
+    fn header(&self) -> PyResult<Option<bool>> {
+        let word = self.0.get_item("header")?.map(|value| value.extract::<String>());
+        let Some(Ok(word)) = word else { return self.get("header") };
+        self.0.del_item("header")?;
+        match word.as_str() {
+            "yes" => Ok(Some(true)),
+            "no" => Ok(Some(false)),
+            "auto" => Ok(None),
+            _ => Err(self.wrong("header", &format!("'{word}' is none of True, False, auto"))),
         }
     }
 }
 
 fn options(said: &Said<'_>) -> PyResult<LoadOptions> {
-    let (mut types, mut read_types) = (BTreeMap::new(), BTreeMap::new());
-    for (column, word) in said.get::<BTreeMap<String, String>>("types")?.unwrap_or_default() {
-        match word.parse().map_err(|error: String| said.wrong("types", &error))? {
-            TypeWord::Type(ty) => drop(types.insert(column, ty)),
-            TypeWord::Read(ty) => drop(read_types.insert(column, ty)),
-        }
-    }
+    let (types, read_types) = types(said, "types")?;
     let is_told = said.get::<bool>("rejects_told")?.unwrap_or_default();
     let rejects = match said.get::<PathBuf>("rejects")? {
         Some(path) => RejectsTo::File(path),
@@ -135,6 +146,20 @@ fn options(said: &Said<'_>) -> PyResult<LoadOptions> {
     })
 }
 
+/// Types of columns, and how values of columns are read.
+type Types = (BTreeMap<String, Type>, BTreeMap<String, ReadType>);
+
+fn types(said: &Said<'_>, name: &str) -> PyResult<Types> {
+    let (mut types, mut read_types) = Types::default();
+    for (column, word) in said.get::<BTreeMap<String, String>>(name)?.unwrap_or_default() {
+        match word.parse().map_err(|error: String| said.wrong(name, &error))? {
+            TypeWord::Type(ty) => drop(types.insert(column, ty)),
+            TypeWord::Read(ty) => drop(read_types.insert(column, ty)),
+        }
+    }
+    Ok((types, read_types))
+}
+
 fn read(said: &Said<'_>) -> PyResult<ReadRequest> {
     let texts = |name| said.get::<Vec<String>>(name).map(Option::unwrap_or_default);
     let trim = match said.get::<String>("trim")?.as_deref() {
@@ -159,6 +184,7 @@ fn read(said: &Said<'_>) -> PyResult<ReadRequest> {
             dropped: texts("drop")?,
             renamed: texts("rename")?,
             added: texts("add")?,
+            added_types: types(said, "added_types")?.0,
             required: texts("not_null")?,
             case: said.word("case")?.unwrap_or_default(),
             new: said.word("new_columns")?.unwrap_or_default(),
@@ -175,7 +201,7 @@ fn dialect(said: &Said<'_>) -> PyResult<DialectRequest> {
         quote: said.byte_or_none("quote")?,
         escape: said.byte_or_none("escape")?,
         escape_is_guess: false,
-        header: said.get("header")?,
+        header: said.header()?,
         encoding: said.get("encoding")?,
         skip_lines: said.get("skip_lines")?.unwrap_or_default(),
         comment: said.byte("comment")?,

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use arrow_array::RecordBatch;
 use arrow_schema::{FieldRef, SchemaRef};
 use crossbeam_channel::never;
-use inrush::{Error, LoadOptions, Observer, Report, Steps, Writer};
+use inrush::{Aftermath, Error, LoadOptions, Observer, Report, Steps, Writer};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
@@ -137,6 +137,30 @@ impl State {
     }
 }
 
+/// The state for as long as a call takes, but while it waits for the program's rows where the thread that looks after the clock may
+/// have to commit those that there are.
+struct Held<'w> {
+    writer: &'w RowWriter,
+    state: Option<MutexGuard<'w, State>>,
+}
+
+impl Held<'_> {
+    fn state(&mut self, py: Python<'_>) -> PyResult<&mut State> {
+        Ok(match self.state {
+            Some(ref mut state) => &mut **state,
+            None => &mut **self.state.insert(self.writer.open(py)?),
+        })
+    }
+
+    /// Does what may take the program's time.
+    fn apart<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        if self.writer.shared.steps.is_some_and(|steps| steps.time.is_some()) {
+            self.state = None;
+        }
+        work()
+    }
+}
+
 type Busy = Mutex<Option<ThreadId>>;
 
 /// Says when the call is over.
@@ -199,16 +223,20 @@ impl RowWriter {
     fn insert(&self, py: Python<'_>, row: &Bound<'_, PyAny>) -> PyResult<()> {
         let _call = self.call(py)?;
         let mut state = self.open(py)?;
-        self.push(py, &mut state, row)?;
+        let added = self.push(py, &mut state, row);
+        self.told(py, &mut state, added)?;
         self.watching.leave()
     }
 
     /// Adds rows, of whatever can be iterated over.
     fn insert_many(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<()> {
         let _call = self.call(py)?;
-        let mut state = self.open(py)?;
-        for row in rows.try_iter()? {
-            self.push(py, &mut state, &row?)?;
+        let mut held = Held { writer: self, state: Some(self.open(py)?) };
+        let mut rows = rows.try_iter()?;
+        while let Some(row) = held.apart(|| rows.next()) {
+            let state = held.state(py)?;
+            let added = row.and_then(|row| self.push(py, state, &row));
+            self.told(py, state, added)?;
             self.watching.leave()?;
         }
         Ok(())
@@ -225,42 +253,12 @@ impl RowWriter {
         nan_is_null: bool,
     ) -> PyResult<()> {
         let _call = self.call(py)?;
-        let mut state = self.open(py)?;
-        self.flush(py, &mut state, true)?;
-        if let Some(names) = names {
-            let mut rows: Option<Rows> = None;
-            for row in frame.try_iter()? {
-                let row = row?;
-                let rows = match &mut rows {
-                    Some(rows) => rows,
-                    None => rows.insert(Rows::like(
-                        &row,
-                        Some(names.clone()),
-                        &self.shared.taking(nan_is_null),
-                    )?),
-                };
-                rows.push(&row)?;
-                if rows.has_batch() && (state.writer.is_some() || rows.is_sampled()) {
-                    self.send_rows(py, &mut state, rows)?;
-                }
-            }
-            if let Some(mut rows) = rows {
-                rows.close();
-                self.send_rows(py, &mut state, &mut rows)?;
-            }
-            return self.watching.leave();
-        }
-        let Some(mut reader) = stream::of(frame)? else {
-            drop(state);
-            let name = frame.get_type().name()?;
-            let what = format!(
-                "a {name} is no frame: write() takes one after the other, and insert_many() rows of Python"
-            );
-            return Err(errors::usage(py, what));
-        };
-        self.begin_with(py, &mut state, reader.schema())?;
-        while let Some(batch) = py.detach(|| reader.next()).transpose().map_err(stream::failed)? {
-            self.send_aligned(py, &mut state, &batch)?;
+        let mut held = Held { writer: self, state: Some(self.open(py)?) };
+        let written = self.write_held(py, &mut held, frame, names, nan_is_null);
+        if let Err(raised) = written {
+            // Where the state can't be had again, what has gone wrong there is what is told.
+            let state = held.state(py)?;
+            return self.told(py, state, Err(raised));
         }
         self.watching.leave()
     }
@@ -269,7 +267,8 @@ impl RowWriter {
     fn flush_rows(&self, py: Python<'_>) -> PyResult<()> {
         let _call = self.call(py)?;
         let mut state = self.open(py)?;
-        self.flush(py, &mut state, true)?;
+        let flushed = self.flush(py, &mut state, true);
+        self.told(py, &mut state, flushed)?;
         state.begin_step();
         if self.shared.steps.is_some()
             && let Some(mut writer) = state.writer.take()
@@ -296,7 +295,8 @@ impl RowWriter {
             return raised.map_or_else(|| Ok(report.clone()), Err);
         }
         let mut state = self.opened(py, state, raised)?;
-        self.flush(py, &mut state, true)?;
+        let flushed = self.flush(py, &mut state, true);
+        self.told(py, &mut state, flushed)?;
         if state.writer.is_none() {
             let names = match state.names.clone() {
                 None => self.table_columns(py)?,
@@ -333,10 +333,10 @@ impl RowWriter {
         Ok(told)
     }
 
-    /// Gives up.
-    fn give_up(&self, py: Python<'_>) -> PyResult<()> {
+    /// Gives up: how many rows stay, those of steps that are committed; `None` where nothing was under way.
+    fn give_up(&self, py: Python<'_>) -> PyResult<Option<u64>> {
         if self.forks != FORKS.load(Relaxed) {
-            return Ok(());
+            return Ok(None);
         }
         let _call = self.call(py)?;
         let (mut state, raised) = self.lock(py);
@@ -345,15 +345,12 @@ impl RowWriter {
         let writer = state.writer.take();
         drop(state);
         let Some(writer) = writer else {
-            return raised.map_or_else(|| self.watching.leave(), Err);
+            return raised.map_or_else(|| self.watching.leave().map(|()| None), Err);
         };
         // What the database is busy with ends before, and may be stopped.
-        let done = self.watching.begin(move |_| {
-            drop(writer);
-            Ok(())
-        })?;
-        let (_, stopped) = self.watching.wait(py, &done, &never::<()>(), |()| Ok(()))?;
-        raised.or(stopped).map_or_else(|| self.watching.leave(), Err)
+        let done = self.watching.begin(move |_| Ok(writer.abort()))?;
+        let (rows, stopped) = self.watching.wait(py, &done, &never::<()>(), |()| Ok(()))?;
+        raised.or(stopped).map_or_else(|| self.watching.leave().map(|()| rows.ok()), Err)
     }
 
     /// The first row that was inserted.
@@ -440,6 +437,62 @@ impl RowWriter {
                 raised = Some(error);
             }
         }
+    }
+
+    /// What comes of a part of a call: an exception of ours says what steps have committed so far.
+    fn told(&self, py: Python<'_>, state: &mut State, done: PyResult<()>) -> PyResult<()> {
+        done.map_err(|raised| {
+            let rows = state.writer.as_ref().map_or(0, Writer::rows_committed);
+            errors::behind_steps(py, raised, rows)
+        })
+    }
+
+    /// Writes what has Arrow's interface, or with `names` tuples.
+    fn write_held(
+        &self,
+        py: Python<'_>,
+        held: &mut Held<'_>,
+        frame: &Bound<'_, PyAny>,
+        names: Option<Vec<String>>,
+        nan_is_null: bool,
+    ) -> PyResult<()> {
+        self.flush(py, held.state(py)?, true)?;
+        if let Some(names) = names {
+            let mut rows: Option<Rows> = None;
+            for row in frame.try_iter()? {
+                let row = row?;
+                let rows = match &mut rows {
+                    Some(rows) => rows,
+                    None => rows.insert(Rows::like(
+                        &row,
+                        Some(names.clone()),
+                        &self.shared.taking(nan_is_null),
+                    )?),
+                };
+                rows.push(&row)?;
+                let state = held.state(py)?;
+                if rows.has_batch() && (state.writer.is_some() || rows.is_sampled()) {
+                    self.send_rows(py, state, rows)?;
+                }
+            }
+            if let Some(mut rows) = rows {
+                rows.close();
+                self.send_rows(py, held.state(py)?, &mut rows)?;
+            }
+            return Ok(());
+        }
+        let Some(mut reader) = stream::of(frame)? else {
+            let name = frame.get_type().name()?;
+            let what = format!(
+                "a {name} is no frame: write() takes one after the other, and insert_many() rows of Python"
+            );
+            return Err(errors::usage(py, what));
+        };
+        self.begin_with(py, held.state(py)?, reader.schema())?;
+        while let Some(batch) = held.apart(|| py.detach(|| reader.next())) {
+            self.send_aligned(py, held.state(py)?, &batch.map_err(stream::failed)?)?;
+        }
+        Ok(())
     }
 
     fn open(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
@@ -606,10 +659,18 @@ impl RowWriter {
         self.watching.watch.stop();
         state.is_over = true;
         let (writer, failed) = (state.writer.take(), state.failed.take());
-        let ended = py.detach(|| writer.and_then(|writer| writer.finish().err()));
-        match failed.or(ended) {
-            Some(error) => self.watching.failed(py, &error, Some(raised)),
-            None => raised,
+        let ended = py.detach(|| writer.map(Writer::finish));
+        match (failed, ended) {
+            (Some(error), _) | (None, Some(Err(error))) => {
+                self.watching.failed(py, &error, Some(raised))
+            }
+            // All of the rows so far were committed already.
+            (None, Some(Ok(report))) if report.rows_loaded > 0 => {
+                let rows = report.rows_loaded;
+                let error = Error::interrupted().leaving(Aftermath::Committed { rows });
+                self.watching.failed(py, &error, Some(raised))
+            }
+            (None, _) => raised,
         }
     }
 

@@ -48,6 +48,26 @@ def test_options_of_files(sqlite, tmp_path):
     assert sqlite.values("id") == ["1", "2"]
 
 
+def test_words_of_the_command_are_known(sqlite, tmp_path):
+    path = tmp_path / "odd.txt"
+    path.write_text('id\tname\n1\t"a\n')
+    said = {"table": "t", "if_exists": "replace", "progress": False, "format": "csv"}
+    for header in ("yes", "auto", True):
+        inrush.load(path, sqlite.url, delimiter="tab", quote="none", escape="none", header=header, **said)
+        assert sqlite.read() == (["id", "name"], [(1, '"a')])
+    inrush.load(path, sqlite.url, delimiter="tab", quote="none", header="no", **said)
+    assert sqlite.count() == 2
+    for wrong in ({"delimiter": ""}, {"delimiter": "none"}, {"quote": "ab"}, {"header": "maybe"}, {"header": 3}, {"comment": "none"}):
+        with pytest.raises(inrush.UsageError, match=next(iter(wrong))):
+            inrush.load(path, sqlite.url, **said, **wrong)
+    for wrong in ({"rename": {"id": None}}, {"rename": {"id": True}}, {"chunk_size": True}, {"lanes": 10**30}):
+        with pytest.raises(inrush.UsageError, match="rename|chunk_size|lanes"):
+            inrush.load(path, sqlite.url, **said, **wrong)
+    for wrong in (-1, 10**30, True):
+        with pytest.raises(inrush.UsageError, match="bad_rows"):
+            inrush.check(path, bad_rows=wrong)
+
+
 def test_columns_are_chosen_renamed_and_added(sqlite, tmp_path):
     path = tmp_path / "orders.csv"
     path.write_text("Order ID,city,x\n1,Bonn,a\n2,Ulm,b\n")

@@ -57,6 +57,18 @@ def test_what_is_said_of_the_columns_holds_for_the_first_batch_too():
     assert rows(batch(v=[1]), batch(v=[0.5]), columns=columns) == {"v": [1.0, 0.5]}
 
 
+def test_a_column_without_values_at_first_is_what_it_is_later(monkeypatch):
+    nothing = pyarrow.array([None, None])
+    got = reader_of([batch(v=nothing, w=[1, 2]), batch(w=[3], v=[None]), batch(v=["a"], w=[4]), batch(v=nothing, w=[5, 6])])
+    assert got.schema.field("v").type == pyarrow.string()
+    assert got.read_all().to_pydict() == {"v": [None, None, None, "a", None, None], "w": [1, 2, 3, 4, 5, 6]}
+    assert rows(batch(v=nothing)) == {"v": [None, None]}
+    # Not for longer than there is room for.
+    monkeypatch.setattr("inrush._batches._AHEAD_MAX", 1)
+    with pytest.raises(inrush.UsageError, match="column v is string in a batch, and null in those before it"):
+        rows(batch(v=nothing, w=[1, 2]), batch(v=["a"], w=[3]))
+
+
 def test_no_batch_is_no_stream():
     assert reader_of([]) is None
     assert rows(otherwise=pyarrow.schema([("v", pyarrow.int64())])) == {"v": []}

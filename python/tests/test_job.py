@@ -129,6 +129,17 @@ def test_rows_of_every_kind(home, tmp_path, kind):
     assert sorted(home.read()[1]) == [(1, "a"), (2, None)]
 
 
+def test_types_that_say_how_values_are_written_hold_for_every_attempt(home):
+    schema = pyarrow.schema([("id", pyarrow.int64()), ("at", pyarrow.int64()), ("share", pyarrow.string())])
+    types = {"at": "timestamp[ms]", "share": "percent"}
+    job = inrush.job.begin(home.url, schema, table=home.table, job_id=home.job, types=types)
+    frame = pyarrow.table({"id": [1], "at": [1_700_000_000_000], "share": ["25%"]}, schema=schema)
+    tokens = [inrush.job.write(job, frame), inrush.job.write(job, [(2, 1_700_000_000_000, "25%")])]
+    inrush.job.publish(job, tokens)
+    assert home.values("at")[0] == home.values("at")[1]
+    assert [float(share) for share in home.values("share")] == [0.25, 0.25]
+
+
 def test_a_missing_token_is_noticed(home):
     job = begin(home, attempts=2)
     tokens = [inrush.job.write(job, part(number), partition=number) for number in range(2)]

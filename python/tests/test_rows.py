@@ -383,7 +383,7 @@ def test_added_columns_are_texts_as_rows_have_them(sqlite):
     }
     sqlite.write([{"id": 1}], add=values)
     (added,) = sqlite.read()[1]
-    sqlite.write([{"id": 1, **{name: inrush._inrush.text(value) for name, value in values.items()}}], if_exists="replace")
+    sqlite.write([{"id": 1, **{name: inrush._inrush.constant(value)[0] for name, value in values.items()}}], if_exists="replace")
     assert (added,) == tuple(sqlite.read()[1])
     assert added[1:5] == ("2024-01-01 00:00:00.000000001", "2024-01-01 00:00:00+00:00", "PT86403S", "PT0.000000001S")
     with pytest.raises(inrush.UsageError, match="add: x: no database has a type"):
@@ -397,6 +397,24 @@ def test_added_columns_have_values(sqlite):
     for value in (None, b"\xff", ""):
         with pytest.raises(inrush.UsageError, match="add: x"):
             sqlite.write([{"a": 1}], add={"x": value}, if_exists="replace")
+
+
+def test_added_values_are_of_their_own_types(database):
+    """A text is a text, whatever a file's would be; in a table that is there it is what the column makes of it."""
+    values = {"code": "007", "flag": "true", "price": decimal.Decimal("-1.50"), "n": 7, "big": 10**18}
+    report = database.write([{"a": 1}], add=values)
+    types = {column["name"]: column["type"] for column in report.plan.columns}
+    assert types == {"a": "integer", "code": "text", "flag": "text", "price": "decimal(3,2)", "n": "integer", "big": "integer"}
+    assert (database.values("code"), database.values("flag")) == (["007"], ["true"])
+    database.write([{"a": 2}], add={**values, "n": "8"}, if_exists="append")
+    assert sorted(database.values("n")) == [7, 8]
+
+
+def test_hours_of_numpy_are_moments(sqlite):
+    numpy = pytest.importorskip("numpy")
+    units = ("h", "m", "s")
+    sqlite.write([{unit: numpy.datetime64("2024-05-06T07", unit) for unit in units}])
+    assert sqlite.read()[1] == [("2024-05-06 07:00:00",) * 3]
 
 
 def test_missing_keys_are_null(sqlite):
@@ -683,6 +701,15 @@ def test_clocks_of_a_zone_are_moments_whether_texts_or_datetimes(database):
     # An hour that clocks skip is no moment, whoever says it.
     with pytest.raises(inrush.RejectedRows, match="clocks skip it"):
         database.write([(dt.datetime(2024, 3, 31, 2, 30),)], columns=["at"], time_zone="at=Europe/Berlin", if_exists="replace")
+
+
+def test_first_rows_that_mislead_where_what_is_written_stays(place):
+    """All rows are looked at before the first one is written: a collection of MongoDB gives none back."""
+    place.write([{"id": -1, "v": "x"}])
+    rows = [{"id": number, "v": number} for number in range(10_500)]
+    report = place.write([*rows, {"id": 10_500, "v": "late"}], if_exists="append")
+    assert report.rows_loaded == 10_501
+    assert place.count() == 10_502
 
 
 def test_values_that_become_text_behind_the_first_rows_are_told(sqlite):

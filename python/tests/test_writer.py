@@ -271,6 +271,27 @@ def test_steps_of_seconds_count_from_the_first_row(sqlite):
     assert rows.report.rows_loaded == 4
 
 
+def test_steps_of_seconds_go_on_while_the_program_makes_its_rows(place):
+    """Of a generator, and of a reader of batches: what is there is committed however long the next row takes."""
+    pyarrow = pytest.importorskip("pyarrow")
+    schema = pyarrow.schema([("id", pyarrow.int64())])
+
+    def rows_of(numbers):
+        for number in numbers:
+            yield {"id": number}
+            count_soon(place, number)
+
+    def batches_of(numbers):
+        for number in numbers:
+            yield pyarrow.record_batch({"id": [number]}, schema=schema)
+            count_soon(place, number)
+
+    with place.writer(commit="batch", seconds_per_commit=0.05) as rows:
+        rows.insert_many(rows_of((1, 2)))
+        rows.write(pyarrow.RecordBatchReader.from_batches(schema, batches_of((3, 4))))
+    assert rows.report.rows_loaded == 4
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -324,6 +345,39 @@ def test_a_step_that_fails_leaves_those_before(sqlite):
     assert [row.position for row in caught.value.rows] == [26]
     assert caught.value.record == 26 and "row 26" in str(caught.value)
     assert sqlite.count() == 20
+
+
+def test_a_row_that_is_none_says_what_steps_have_committed(sqlite):
+    """Also what was said before the writer has read of it, and a Ctrl-C between two steps."""
+    steps = {"columns": ["id", "name"], "commit": "batch", "rows_per_commit": 10, "if_exists": "replace"}
+    ragged = [(number, "a") for number in range(35)] + [(35,)]
+    with pytest.raises(inrush.UsageError) as caught, sqlite.writer(**steps) as rows:
+        rows.insert_many(ragged)
+    assert (caught.value.aftermath, caught.value.rows_committed) == ("committed", 30)
+    assert sqlite.count() == 30
+    with pytest.raises(inrush.UsageError) as caught, sqlite.writer(**steps) as rows:
+        rows.insert_many(ragged[:20])
+        rows.commit()
+        rows.write(object())
+    assert (caught.value.aftermath, caught.value.rows_committed) == ("committed", 20)
+    rows = sqlite.writer(**steps)
+    rows.insert_many(ragged[:20])
+    rows.commit()
+    with pytest.raises(inrush.UsageError) as caught:
+        rows.insert((1,))
+    assert (caught.value.aftermath, caught.value.rows_committed) == ("committed", 20)
+    rows.abort()
+    with pytest.raises(inrush.UsageError) as caught, sqlite.writer(**{**steps, "commit": "end", "rows_per_commit": None}) as rows:
+        rows.insert_many(ragged)
+    assert (caught.value.aftermath, caught.value.rows_committed) == ("nothing-changed", None)
+
+
+def test_what_fills_a_table_at_once_is_no_way_for_steps(sqlite):
+    with pytest.raises(inrush.UsageError, match="sqlite/pages fills a table at once") as caught:
+        with sqlite.writer(commit="batch", rows_per_commit=2, strategy="sqlite/pages") as rows:
+            rows.insert_many({"id": number} for number in range(6))
+    assert caught.value.aftermath == "nothing-changed"
+    assert not sqlite.exists()
 
 
 def test_commit_behind_a_step_that_fails(sqlite):

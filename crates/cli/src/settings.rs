@@ -208,6 +208,7 @@ pub(crate) fn read(args: &InputArgs) -> ReadRequest {
             dropped: args.drop.clone(),
             renamed: args.rename.clone(),
             added: args.add.clone(),
+            added_types: BTreeMap::new(),
             required: args.not_null.clone(),
             case: args.case,
             new: args.new_columns,
@@ -253,35 +254,22 @@ pub(crate) fn dialect(args: &InputArgs) -> Result<DialectRequest> {
 
 /// One byte, by itself or by name.
 fn byte(text: &str, option: &str) -> Result<u8> {
-    let byte = match text {
-        "tab" | "\\t" => b'\t',
-        "comma" => b',',
-        "semicolon" => b';',
-        "pipe" => b'|',
-        "space" => b' ',
-        _ => match text.as_bytes() {
-            [byte] if byte.is_ascii() => *byte,
-            _ => {
-                let error = usage(format!("{option} '{text}': takes one ASCII character"));
-                return Err(match text.starts_with('\\') {
-                    true => error.advise("most shells write a control character as $'\\x01'"),
-                    false if option == "--delimiter" => {
-                        let escaped = |c: char| match "/.*[^$&\\".contains(c) {
-                            true => format!("\\{c}"),
-                            false => c.to_string(),
-                        };
-                        let all: String = text.chars().map(escaped).collect();
-                        let one: String = text.chars().take(1).map(escaped).collect();
-                        error.advise(format!(
-                            "make one character of several first: sed 's/{all}/{one}/g'"
-                        ))
-                    }
-                    false => error,
-                });
+    inrush::plan::character(text).ok_or_else(|| {
+        let error = usage(format!("{option} '{text}': takes one ASCII character"));
+        match text.starts_with('\\') {
+            true => error.advise("most shells write a control character as $'\\x01'"),
+            false if option == "--delimiter" => {
+                let escaped = |c: char| match "/.*[^$&\\".contains(c) {
+                    true => format!("\\{c}"),
+                    false => c.to_string(),
+                };
+                let all: String = text.chars().map(escaped).collect();
+                let one: String = text.chars().take(1).map(escaped).collect();
+                error.advise(format!("make one character of several first: sed 's/{all}/{one}/g'"))
             }
-        },
-    };
-    Ok(byte)
+            false => error,
+        }
+    })
 }
 
 /// The two sides of an equals sign; `otherwise` is what is wrong without them.

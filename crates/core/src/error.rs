@@ -148,6 +148,16 @@ impl Error {
     #[must_use]
     pub fn advise(mut self, advice: impl Into<String>) -> Self {
         self.0.advice.push(advice.into());
+        self.first_stands_alone()
+    }
+
+    /// What comes first is no alternative, whatever it is elsewhere.
+    fn first_stands_alone(mut self) -> Self {
+        if let Some(first) = self.0.advice.first_mut()
+            && let Some(rest) = first.strip_prefix("or ")
+        {
+            *first = rest.to_owned();
+        }
         self
     }
 
@@ -163,7 +173,7 @@ impl Error {
     #[must_use]
     pub fn readvised(mut self, words: impl Fn(&str) -> Option<String>) -> Self {
         self.0.advice = self.0.advice.iter().filter_map(|advice| words(advice)).collect();
-        self
+        self.first_stands_alone()
     }
 
     /// Adds what became of the target.

@@ -172,6 +172,21 @@ pub struct DialectRequest {
     pub expand_max: Option<u64>,
 }
 
+/// One character of ASCII, by itself or by its name: `tab`, `comma`, `semicolon`, `pipe`, `space`.
+pub fn character(text: &str) -> Option<u8> {
+    match text {
+        "tab" | "\\t" => Some(b'\t'),
+        "comma" => Some(b','),
+        "semicolon" => Some(b';'),
+        "pipe" => Some(b'|'),
+        "space" => Some(b' '),
+        _ => match text.as_bytes() {
+            [byte] if byte.is_ascii() => Some(*byte),
+            _ => None,
+        },
+    }
+}
+
 /// Null is something that the user says.
 fn said<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Option<u8>>, D::Error> {
     Option::deserialize(value).map(Some)

@@ -7,7 +7,7 @@
 //! ```
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -104,6 +104,8 @@ pub struct Writer {
     queue: Option<Sender<Sent>>,
     worker: Option<JoinHandle<Result<Report>>>,
     in_steps: bool,
+    /// Rows of the steps so far.
+    committed: Arc<AtomicU64>,
 }
 
 /// What a writer tells its thread.
@@ -152,7 +154,8 @@ impl Writer {
         let plan = plan_rows(Box::new(rows), &request(target, options), &*observer)?;
         let columns = plan.choice.columns.clone();
         let worker = spawn(move || run(&plan, &*observer))?;
-        Ok(Self { schema, columns, queue: Some(queue), worker: Some(worker), in_steps: false })
+        let (queue, worker, committed) = (Some(queue), Some(worker), Arc::default());
+        Ok(Self { schema, columns, queue, worker, in_steps: false, committed })
     }
 
     /// A writer for programs that never end: rows are committed in steps, each of them all or nothing. A step whose connection is lost
@@ -179,7 +182,16 @@ impl Writer {
         // What is wrong with the request is said now, and not at the first step.
         let rows = Step { schema: Arc::clone(&schema), batches: Vec::new(), before: 0 };
         let plan = plan_rows(Box::new(rows), &request, &*observer)?;
+        let strategy = plan.choice.strategy;
+        if request.options.strategy.is_some() && strategy.fills_at_once() {
+            return Err(Error::usage(format!(
+                "{} fills a table at once, and the steps of a writer add to it",
+                strategy.id()
+            ))
+            .advise("leave the strategy out: each step has one that it can use"));
+        }
         let columns = plan.choice.columns.clone();
+        let committed = Arc::<AtomicU64>::default();
         let mut committer = Committer {
             request,
             steps,
@@ -190,14 +202,21 @@ impl Writer {
             since: None,
             earlier: Earlier::default(),
             total: None,
+            committed: Arc::clone(&committed),
         };
         let worker = spawn(move || committer.serve(&batches))?;
-        Ok(Self { schema, columns, queue: Some(queue), worker: Some(worker), in_steps: true })
+        let (queue, worker) = (Some(queue), Some(worker));
+        Ok(Self { schema, columns, queue, worker, in_steps: true, committed })
     }
 
     /// The table's columns as they were planned when the writer began: later steps find them in the table.
     pub fn planned(&self) -> &[Column] {
         &self.columns
+    }
+
+    /// Rows that steps have committed so far; 0 of a writer that commits at its end.
+    pub fn rows_committed(&self) -> u64 {
+        self.committed.load(Relaxed)
     }
 
     /// The columns.
@@ -311,8 +330,12 @@ impl Writer {
         self.end()
     }
 
-    /// Gives up: nothing of a load stays, and of one in steps what has been committed. Dropping does the same.
-    pub fn abort(self) {}
+    /// Gives up: nothing of a load stays, and of one in steps what has been committed, so many rows. Dropping does the same.
+    pub fn abort(mut self) -> u64 {
+        // As when it is dropped.
+        let _ = self.joined();
+        self.rows_committed()
+    }
 
     fn end(&mut self) -> Result<Report> {
         let ended = self.joined().ok_or_else(over)?;
@@ -423,6 +446,8 @@ struct Committer {
     earlier: Earlier,
     /// All steps so far.
     total: Option<Report>,
+    /// Rows of all steps so far, for whoever has the writer.
+    committed: Arc<AtomicU64>,
 }
 
 impl Committer {
@@ -496,6 +521,7 @@ impl Committer {
         self.waiting.clear();
         self.rows = 0;
         self.since = None;
+        self.committed.fetch_add(report.rows_loaded, Relaxed);
         match &mut self.total {
             None => {
                 let plan = report.plan.clone();

@@ -340,6 +340,7 @@ fn a_number_agrees_with_its_noun() {
     let args = ["in.csv", "t.db", "--type", "id=integer", "--max-rejects", "1"];
     let run = fixture.load(&args).exits(3);
     run.prints(&["1 row loaded into", "1 bad row rejected", "1 blank line was left out"]);
+    fixture.inrush(&["check", "in.csv"]).exits(0).prints(&["1 blank line was left out"]);
     let plan = fixture.inrush(&[&["plan"], &args[..], &["--if-exists", "append"]].concat());
     plan.exits(0).prints(&["at most 1 bad row;"]);
 }

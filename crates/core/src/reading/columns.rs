@@ -3,6 +3,8 @@
 //! The order of work: what the user names are the source's columns. They are chosen or dropped, then renamed, then their case is changed;
 //! what is added comes last. A record of the source keeps its fields whatever becomes of them, so bad rows are the source's own lines.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::request::said;
@@ -25,6 +27,9 @@ pub struct ColumnRequest {
     pub renamed: Vec<String>,
     /// `NAME=VALUE`: `%file`, `%path`, `%row`, `%now`, or a text, in which `%%` is a percent sign.
     pub added: Vec<String>,
+    /// Of those the types, where a program's value has one that its text does not say: `7` may be one.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub added_types: BTreeMap<String, Type>,
     /// Those in which NULL is a bad value.
     pub required: Vec<String>,
     /// How names are compared, and written.
@@ -126,6 +131,10 @@ impl ColumnRequest {
             dropped: said(&self.dropped, &other.dropped),
             renamed: said(&self.renamed, &other.renamed),
             added: said(&self.added, &other.added),
+            added_types: match self.added.is_empty() {
+                true => other.added_types.clone(),
+                false => self.added_types.clone(),
+            },
             required: said(&self.required, &other.required),
             case: said(&self.case, &other.case),
             new: said(&self.new, &other.new),
@@ -262,7 +271,9 @@ impl ColumnRequest {
                 return Err(Error::usage(format!("--add {said}: takes NAME=VALUE")));
             };
             taken.push(fields.len());
-            fields.push(Added::parse(value, said)?.facts(name, &infer));
+            let own =
+                |text: &str| self.added_types.get(name).copied().unwrap_or_else(|| infer(text));
+            fields.push(Added::parse(value, said)?.facts(name, own));
         }
         if taken.is_empty() {
             return Err(Error::usage("no column is left to load")

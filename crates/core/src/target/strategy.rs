@@ -20,6 +20,11 @@ pub trait Strategy: Sync {
         None
     }
 
+    /// Whether it fills a table at once, so that none of a writer's later steps could add to that.
+    fn fills_at_once(&self) -> bool {
+        false
+    }
+
     /// Its parameters.
     fn knobs(&self) -> &'static [Knob];
 

@@ -7,7 +7,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::pipe::reject::{Position, Reject};
-use crate::plan::{DialectRequest, MatchBy, OnConflict, ReadRequest, RejectLimit, Verify};
+use crate::plan::{
+    DialectRequest, MatchBy, OnConflict, ReadRequest, ReadType, RejectLimit, Verify,
+};
 use crate::target::{self, Home, JOB_PREFIX, Jobs, Location, Target, Untold};
 use inrush_core::Type;
 use inrush_core::error::{Error, Result};
@@ -223,6 +225,11 @@ impl Place {
 }
 
 impl Job {
+    /// How the values of columns are written that were said to be of such a type when the job began, as numbers of seconds are moments.
+    pub fn read_types(&self) -> &BTreeMap<String, ReadType> {
+        &self.load.read.types
+    }
+
     pub(super) fn place(&self) -> Result<Place> {
         Place::of(&self.url, self.password.as_deref())
     }

@@ -36,8 +36,11 @@ pub fn write(
     partition: Option<u32>,
     observer: &dyn Observer,
 ) -> Result<Token> {
-    let planned =
-        |request: &Request, observer: &dyn Observer| plan_rows(Box::new(rows), request, observer);
+    let planned = |request: &Request, observer: &dyn Observer| {
+        let mut request = request.clone();
+        request.read.types.clone_from(job.read_types());
+        plan_rows(Box::new(rows), &request, observer)
+    };
     written(job, partition, None, observer, planned)
 }
 

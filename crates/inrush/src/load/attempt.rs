@@ -16,7 +16,6 @@ use crate::report::{InputReport, Report, Seconds, Verification};
 use inrush_core::error::{Aftermath, Error, Kind, Result};
 use inrush_core::flow::{Meter, Phase, Point, Slot};
 use inrush_core::target::{Ended, Load, Sent};
-use inrush_core::wording::{counted, were};
 use inrush_source::Place;
 
 /// A try that failed.
@@ -222,10 +221,7 @@ fn carry_out(
     // Of this run alone.
     let loaded_now = tally.loaded - steps.as_ref().map_or(0, |steps| steps.rows_loaded_before);
     let mut warnings = plan.warnings();
-    if tally.blanks > 0 {
-        let (blanks, were) = (counted(tally.blanks, "blank line"), were(tally.blanks));
-        warnings.push(format!("{blanks} {were} left out"));
-    }
+    warnings.extend(tally.note_of_blanks());
     warnings.extend(rejects.notes());
     let inserted = match request.on_conflict {
         OnConflict::Fail | OnConflict::Skip => Some(tally.loaded),

@@ -54,14 +54,15 @@ pub(crate) fn guess_again(
     Ok(Some((next, how)))
 }
 
-/// The plan for a load that can't change its table's types on the way, for a step of it is committed by then, or rows are out: all values
-/// are looked at first, unless the types are known without that.
+/// The plan for a load that can't change its table's types on the way, for a step of it is committed by then, or rows are out, or can't be
+/// taken back: all values are looked at first, unless the types are known without that.
 pub(super) fn looked_at(mut plan: Plan, observer: &dyn Observer, began: Instant) -> Result<Plan> {
     let is_guess = plan.choice.columns.iter().any(|column| !column.is_pinned());
     // Of JSON not even the columns are known.
     let is_json = matches!(plan.source.grammar, Grammar::Json(_));
     let is_stream = plan.facts.target.is_stream && plan.facts.source.seekable;
-    if !(plan.steps.is_some() || is_stream) || !(is_guess || is_json) {
+    let stays = !plan.choice.atomic && plan.facts.source.seekable;
+    if !(plan.steps.is_some() || is_stream || stays) || !(is_guess || is_json) {
         return Ok(plan);
     }
     if !plan.facts.source.is_surveyed {

@@ -8,7 +8,7 @@ use inrush_core::encode::{Grammar, Shape, found_by_lane, verbatim};
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::flow::{Checksum, Chunk, Code, Found, Point, Slot};
 use inrush_core::ledger::{RejectsLength, Rows, SoFar};
-use inrush_core::wording::said_of;
+use inrush_core::wording::{counted, said_of, were};
 use inrush_core::{Basis, Type};
 use inrush_source::Place;
 
@@ -207,6 +207,12 @@ impl Tally {
     pub(super) fn exceeds(&self, plan: &Plan, done: bool) -> bool {
         let (read, rejected) = self.before;
         plan.request.max_rejects.exceeded(rejected + self.rejected, read + self.read, done)
+    }
+
+    /// How many blank lines were left out, where there were some.
+    pub(crate) fn note_of_blanks(&self) -> Option<String> {
+        let (blanks, were) = (counted(self.blanks, "blank line"), were(self.blanks));
+        (self.blanks > 0).then(|| format!("{blanks} {were} left out"))
     }
 
     /// When there are too many bad rows: whether columns of tolerated types have brought some, which with another type are none.

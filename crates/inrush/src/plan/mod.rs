@@ -28,6 +28,6 @@ pub use inrush_core::reading::{
 };
 pub use inrush_core::request::{
     Case, DialectRequest, Durability, Format, Guarantee, IfExists, Inference, LoadOptions, MatchBy,
-    MissingColumns, NewColumns, OnConflict, RejectLimit, RejectsTo, Request, Verify,
+    MissingColumns, NewColumns, OnConflict, RejectLimit, RejectsTo, Request, Verify, character,
 };
 pub use inrush_core::schema::{Basis, Column, Type};

@@ -66,6 +66,10 @@ impl Strategy for IntoTablespace {
         )
     }
 
+    fn fills_at_once(&self) -> bool {
+        true
+    }
+
     fn knobs(&self) -> &'static [Knob] {
         &knobs::TABLESPACE
     }

@@ -57,6 +57,10 @@ impl Strategy for Pages {
         "pages of the table's b-trees, built outside SQL: straight into a new file, or through SQLite's pager into an existing database"
     }
 
+    fn fills_at_once(&self) -> bool {
+        true
+    }
+
     fn knobs(&self) -> &'static [Knob] {
         load::page_knobs()
     }
