@@ -158,12 +158,13 @@ impl Source {
     }
 }
 
-/// What to say where every row has one field more than the header, which then is at fault and no row is.
+/// What to say where every row has one field more than the header, which then is at fault and no row is; the file's lines up to the
+/// end of the header are so many.
 pub(super) fn lacks_a_name(
     head: &Head,
     dialect: &Dialect,
     width: usize,
-    skip_lines: u64,
+    through_header: u64,
 ) -> Option<String> {
     let body = &head.text[(head.input.body_at as usize).min(head.text.len())..];
     let mut scanner = Scanner::new(dialect, body);
@@ -185,9 +186,9 @@ pub(super) fn lacks_a_name(
         rows += 1;
         ends_empty &= fields.last().is_some_and(|field| field.raw(body).is_empty());
     }
-    let skip = skip_lines + 1;
-    let numbered =
-        format!("--header no --skip-lines {skip} calls them column_1, column_2 and so on");
+    let numbered = format!(
+        "--header no --skip-lines {through_header} calls them column_1, column_2 and so on"
+    );
     let why = match ends_empty {
         true => "rows end in a delimiter, and the header does not: end it in one as well",
         false => "if the first column has no name, as in files of R, put one in front",
@@ -336,8 +337,13 @@ pub(super) fn order(
     }
     let order: Vec<Option<usize>> = names.iter().map(|name| find(name, here)).collect();
     let found: Vec<usize> = order.iter().copied().flatten().collect();
-    let are_told_apart =
-        found.iter().collect::<std::collections::HashSet<_>>().len() == found.len();
+    // Where a name comes twice, here or there, one place has both, or none.
+    let mut takers = vec![0; here.len()];
+    found.iter().for_each(|at| takers[*at] += 1);
+    let are_told_apart = takers
+        .iter()
+        .zip(here)
+        .all(|(takers, name)| *takers == 1 || *takers == 0 && find(name, names).is_none());
     // The pieces of a file that was split have no header but the first.
     if found.is_empty() && !names.is_empty() && !here.is_empty() {
         return Err(Error::source(format!(
@@ -350,7 +356,7 @@ pub(super) fn order(
     if !is_other && are_told_apart {
         return Ok(order);
     }
-    if missing.is_empty() && extra.is_empty() {
+    if !is_other || missing.is_empty() && extra.is_empty() {
         return Err(Error::source(format!(
             "{input} has the columns {}, and the first input {}: of a name that comes twice it can't be told which is which",
             list(here),
@@ -444,5 +450,25 @@ mod tests {
         assert_eq!(of(&["c", "b"], &ignore).unwrap(), (names(&["a", "b"]), vec![None, Some(1)]));
         let exact = ColumnRequest { case: Case::Exact, ..columns };
         assert!(of(&["B", "a"], &exact).is_err());
+    }
+
+    #[test]
+    fn a_field_that_has_the_name_of_another_is_not_left_out() {
+        let null =
+            ColumnRequest { missing: Some(MissingColumns::Null), ..ColumnRequest::default() };
+        let add = ColumnRequest { new: NewColumns::Add, ..null.clone() };
+        let ignore = ColumnRequest { new: NewColumns::Ignore, ..null.clone() };
+        for (here, columns) in [
+            (&["a", "a"][..], &null),
+            (&["a", "A", "c"], &add),
+            (&["a", "c", "c"], &add),
+            (&["a", "b", "b", "c"], &ignore),
+        ] {
+            let error = order(&mut names(&["a", "b"]), &names(here), "x", columns).unwrap_err();
+            assert!(error.what().contains("a name that comes twice"), "{here:?}: {}", error.what());
+        }
+        // Of columns that are left out it does not matter.
+        let left_out = order(&mut names(&["a", "b"]), &names(&["a", "c", "c"]), "x", &ignore);
+        assert_eq!(left_out.unwrap(), [Some(0), None]);
     }
 }

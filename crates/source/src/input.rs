@@ -20,7 +20,7 @@ use inrush_core::error::{Error, Result};
 use inrush_core::flow::Feeder;
 use inrush_core::flow::{Meter, Point};
 use inrush_core::reading::{ColumnReads, Readers, Reading};
-use inrush_core::{DialectRequest, FieldFacts, Nulls, SourceFacts};
+use inrush_core::{DialectRequest, FieldFacts, Nulls, SourceFacts, Type};
 use inrush_place::cannot_open;
 use inrush_place::{Bounded, Refusal};
 use inrush_store::Fault;
@@ -276,11 +276,13 @@ impl Source {
             &mut warnings,
         )?;
         source.bytes = read.are_bytes(&names);
-        let has_separator = !heads[lead].input.separator_line.is_empty();
-        let skip_lines = request.skip_lines + u64::from(has_separator);
-        let unnamed = source
-            .header
-            .then(|| header::lacks_a_name(&heads[lead], &dialect, source.widths[lead], skip_lines));
+        let unnamed = source.header.then(|| {
+            let head = &heads[lead];
+            let body_at = (head.input.body_at as usize).min(head.text.len());
+            // Comments, lines that are skipped and one that says what separates fields among them.
+            let through_header = source.grammar.lines(&head.text[..body_at]);
+            header::lacks_a_name(head, &dialect, source.widths[lead], through_header)
+        });
         let unnamed = unnamed.flatten();
         warnings.extend(unnamed.clone());
         source.nulls = read.nulls_of(names.iter().map(String::as_str));
@@ -288,7 +290,7 @@ impl Source {
         source.inputs = heads.iter().map(|head| head.input.clone()).collect();
         let Sampled { seen, proposals, row_bytes, rows } =
             source.sample(&heads, &dialect, names.len())?;
-        let fields = names
+        let fields: Vec<FieldFacts> = names
             .into_iter()
             .zip(seen)
             .zip(proposals)
@@ -310,11 +312,21 @@ impl Source {
                 reasons.push(format!("{} is in {}", input.name, input.encoding.name()));
             }
         }
+        // Where each input has its columns in an order of its own, all of them count.
+        let are_alike = source.orders.is_empty();
+        let loaded = read.columns.apply(&mut fields.clone(), |_| Type::Text).ok().flatten();
+        let loaded = loaded.filter(|_| are_alike);
         for head in heads.iter().filter(|head| decode::is_utf8(head.input.encoding)) {
             // What is to be bytes is no text of any encoding.
             let text = source.without_bytes(head, &dialect);
-            if let Some((at, byte)) = decode::like_windows_1252(&text) {
-                let line = source.grammar.lines(&head.text[..at]) + 1;
+            let is_loaded = |at: usize| {
+                loaded.as_ref().is_none_or(|loaded| loaded.contains(&at))
+                    && !source.bytes.get(at).copied().unwrap_or(false)
+            };
+            if decode::like_windows_1252(&text).is_some()
+                && let Some(at) = malformed(head, &dialect, is_loaded)
+            {
+                let (line, byte) = (source.grammar.lines(&head.text[..at]) + 1, head.text[at]);
                 warnings.push(format!(
                     "{}: line {line} is not UTF-8 (byte {byte:#04x}), so it is a bad row (--encoding windows-1252 \
                      reads what Excel writes in Western Europe)",
@@ -530,6 +542,26 @@ impl Input {
         };
         error.about(&self.name)
     }
+}
+
+/// Where a value of a row begins that is not UTF-8, in a column that `is_loaded`: the byte's place in the head.
+fn malformed(head: &Head, dialect: &Dialect, is_loaded: impl Fn(usize) -> bool) -> Option<usize> {
+    let body_at = (head.input.body_at as usize).min(head.text.len());
+    let body = &head.text[body_at..];
+    let mut scanner = Scanner::new(dialect, body);
+    let mut fields = Vec::new();
+    while scanner.next(&mut fields).is_some() {
+        let mut loaded = fields.iter().enumerate().filter(|(at, _)| is_loaded(*at));
+        let found = loaded.find_map(|(_, field)| {
+            let start = field.start as usize;
+            let value = &body[start..field.end as usize];
+            str::from_utf8(value).err().map(|error| body_at + start + error.valid_up_to())
+        });
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
 }
 
 /// Asks for the first bytes of several inputs that something else keeps, for each answer takes its time. What fails does so again where

@@ -712,19 +712,20 @@ impl MemberSurveyor {
         &mut self,
         members: &[JsonMember],
         bytes: &[u8],
-        before: usize,
+        inside: Option<usize>,
         (seq, spot): (u64, Spot),
         seen: &mut Seen,
     ) {
         for (index, member) in members.iter().enumerate() {
-            self.name.truncate(before);
-            if before > 0 {
+            self.name.truncate(inside.unwrap_or(0));
+            if inside.is_some() {
                 self.name.push(b'.');
             }
             push_name(index, member, bytes, &mut self.name);
             let inner = if self.json.flatten { inner(member, bytes) } else { Vec::new() };
             if !inner.is_empty() {
-                self.look(&inner, member.value.raw(bytes), self.name.len(), (seq, spot), seen);
+                let inside = Some(self.name.len());
+                self.look(&inner, member.value.raw(bytes), inside, (seq, spot), seen);
                 continue;
             }
             let observed = seen.add(&self.name, seq, &self.read);
@@ -761,7 +762,7 @@ impl Encode for MemberSurveyor {
             if record.fault.is_none() && self.json.is_row(record.kind) {
                 self.name.clear();
                 let spot = Spot::of(chunk, record.start);
-                self.look(&members, &chunk.bytes, 0, (chunk.seq, spot), &mut seen);
+                self.look(&members, &chunk.bytes, None, (chunk.seq, spot), &mut seen);
             }
         }
         out.lines = json_lines(&chunk.bytes);

@@ -8,6 +8,7 @@ use crate::infer::{Observed, Plain, Spot};
 use crate::survey::LinesSoFar;
 use inrush_core::encode::{self, BadValue, Encode, EncodeRow, Row, Shape};
 use inrush_core::flow::{Chunk, Encoded, Wire};
+use inrush_core::reading::Reading;
 use inrush_core::{Misfit, Type};
 
 /// What was seen of one column.
@@ -54,10 +55,10 @@ impl<'a> Profiles<'a> {
     pub fn of(source: &'a Source, shape: &Shape) -> Self {
         let mut shape = shape.clone();
         // What is a value of its column is for others to judge.
-        // And how values are written is counted as they stand.
+        // And how values are written is counted as they stand, without the blanks that are cut off.
         shape.columns.iter_mut().for_each(|column| {
             column.pinned = true;
-            column.reading = None;
+            column.reading = column.reading.as_ref().and_then(Reading::only_trim);
         });
         shape.found_max = u64::MAX;
         let total = vec![Profile::default(); shape.columns.len()];

@@ -51,6 +51,16 @@ fn rows_that_all_have_one_field_more_than_the_header() {
     );
     fixture.load(&["in.csv", "new.db", "--header", "no", "--skip-lines", "1"]).exits(0);
     assert_eq!(fixture.table("new.db", "in"), rows![[1, "a", 5], [2, "b", 6]]);
+    // Lines before the header count, whatever they are.
+    for (before, option) in
+        [("# made\n", ["--comment", "#"]), ("Title\n# made\n", ["--skip-lines", "2"])]
+    {
+        fixture.write("in.csv", format!("{before}name,v\n1,a,5\n2,b,6\n"));
+        let lines = before.lines().count() + 1;
+        refused(&fixture, "in.csv", &option, &[&format!("--header no --skip-lines {lines} calls")]);
+    }
+    fixture.write("in.csv", "sep=;\nname;v\n1;a;5\n2;b;6\n");
+    refused(&fixture, "in.csv", &[], &["--header no --skip-lines 2 calls"]);
 }
 
 #[test]

@@ -107,3 +107,13 @@ fn uuids_are_checked_and_other_types_of_one_target_want_it_named() {
     let run = files.inrush(&["check", "a.csv", "--type", "took=interval"]).exits(2);
     run.says(&["check without a target has no type interval", "--type took=text"]);
 }
+
+#[test]
+fn blanks_that_are_cut_off_are_of_no_value() {
+    let files = Fixture::new();
+    files.write("in.csv", "a,b\n1, \n2,x\n3, NA\n");
+    let found =
+        files.inrush(&["check", "in.csv", "--trim", "--null", "NA", "--json"]).exits(0).json();
+    let column = &found["columns"][1];
+    assert_eq!((&column["values"], &column["nulls"]), (&1.into(), &2.into()));
+}

@@ -313,6 +313,21 @@ fn what_excel_writes_in_western_europe_is_recognised_and_not_converted_unasked()
     assert!(!planned.contains("windows-1252"), "{planned}");
 }
 
+/// Lines that are no rows, and columns that are not loaded, make no bad row.
+#[test]
+fn what_is_not_loaded_is_not_said_to_be_bad() {
+    let files = Fixture::new();
+    files.write("in.csv", b"M\xfcller\n# \xfc\nid,name,old\n1,a,\xe4\n2,b,x\n");
+    let load = ["in.csv", "t.db", "--skip-lines", "1", "--comment", "#", "--drop", "old"];
+    let run = files.load(&load).exits(0);
+    assert!(!(run.stdout + &run.stderr).contains("UTF-8"));
+    let words = ["line 4 is not UTF-8 (byte 0xe4)", "--encoding windows-1252"];
+    files
+        .inrush(&[&["plan"], &load[..6], &["--if-exists", "replace"]].concat())
+        .exits(0)
+        .prints(&words);
+}
+
 /// A column of bytes holds what it holds, and says nothing of the text beside it.
 #[test]
 fn bytes_that_are_no_text_spoil_neither_the_header_nor_other_columns() {

@@ -357,6 +357,30 @@ fn objects_in_arrays_are_taken_apart_where_that_is_wanted() {
     }
 }
 
+/// As of a value: which of the two is meant can't be known.
+#[test]
+fn an_object_that_comes_twice_is_a_bad_row_where_it_is_taken_apart() {
+    let fixture = Fixture::new();
+    let bad = [
+        r#"{"id":2,"a":{"b":1},"a":{"c":2}}"#,
+        r#"{"id":3,"a":null,"a":{"b":5}}"#,
+        r#"{"id":4,"a":{"b":7},"a":null}"#,
+        r#"{"id":5,"a":{"b":7},"a":{"b":8}}"#,
+    ];
+    fixture.write("t.jsonl", format!("{}\n{}\n", r#"{"id":1,"a":{"b":1,"c":2}}"#, bad.join("\n")));
+    fixture.load(&["t.jsonl", "t.db", "--flatten", "--max-rejects", "4"]).exits(3);
+    assert_eq!(fixture.table("t.db", "t"), rows![[1, 1, 2]]);
+    // A name may be empty, and its members are not those of the record.
+    fixture.write(
+        "e.jsonl",
+        "{\"\":{\"x\":1},\"y\":1}\n{\"x\":2,\"y\":2}\n{\"\":{\"x\":3},\"x\":4}\n",
+    );
+    fixture.load(&["e.jsonl", "e.db", "--flatten"]).exits(0);
+    let columns = "SELECT group_concat(name) FROM pragma_table_info('e')";
+    assert_eq!(fixture.query("e.db", columns), rows![[".x,y,x"]]);
+    assert_eq!(fixture.table("e.db", "e"), rows![[1, 1, ()], [(), 2, 2], [3, (), 4]]);
+}
+
 /// Answers of services, and GeoJSON: the rows are within.
 #[test]
 fn one_object_around_a_list_is_a_row_and_said_to_be() {

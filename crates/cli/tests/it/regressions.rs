@@ -86,11 +86,34 @@ fn a_mismatch_after_commits_on_the_way_says_what_stays() {
     (1..=300_000)
         .for_each(|n| text.push_str(&format!("{n},{}\n", if n == 200_001 { "abc" } else { "7" })));
     fixture.write("sur.csv", text).sql("r.db", "CREATE TABLE other (a)");
-    let run =
-        fixture.inrush(&["load", "sur.csv", "r.db", "--set", "rows_per_transaction=1000"]).exits(1);
+    let load = |source| [source, "r.db", "--table", "sur", "--set", "rows_per_transaction=1000"];
+    let run = fixture.load_reading(&fixture.read("sur.csv"), &load("-")).exits(1);
     let rows = fixture.number("r.db", "SELECT count(*) FROM sur");
     assert!(rows > 0 && rows % 1000 == 0, "{rows}");
     run.says(&["line 200002", "'abc'", "--type v=text", "were committed before, and stay"]);
+    // Of what can be read twice all values are looked at before.
+    fixture.sql("r.db", "DROP TABLE sur");
+    fixture.load(&load("sur.csv")).exits(0);
+    assert_eq!(
+        fixture.number("r.db", "SELECT count(*) FROM sur WHERE typeof(v) = 'text'"),
+        300_000
+    );
+}
+
+/// An option for one column was one for another column, too, that is given its name.
+#[test]
+fn a_name_that_another_column_is_given_means_the_sources_own() {
+    let text = "price;new_price;day;sent\n\
+        1.234;1.234;01/03/2024;01/03/2024\n\
+        2.500;;13/03/2024;03/13/2024\n";
+    let fixture = with(&[("p.csv", text)]);
+    let options = "--decimal price=, --thousands price=. --rename price=old_price --rename new_price=price \
+        --date-format day=%d/%m/%Y --date-format sent=%m/%d/%Y --rename day=sent --rename sent=day --not-null price";
+    let options: Vec<&str> = options.split_whitespace().collect();
+    fixture.load(&[&["p.csv", "t.db"], &options[..]].concat()).exits(0);
+    let wanted =
+        rows![[1234, 1.234, "2024-03-01", "2024-01-03"], [2500, (), "2024-03-13", "2024-03-13"],];
+    assert_eq!(fixture.table("t.db", "p"), wanted);
 }
 
 #[test]

@@ -196,39 +196,52 @@ impl JsonRecords<'_> {
         fields.resize(self.width, ABSENT);
         self.name.clear();
         let members = std::mem::take(&mut self.members);
-        let flat = self.flat(&members, 0, 0, fields);
+        let flat = self.flat(&members, 0, None, fields);
         self.members = members;
         flat
     }
 
-    /// The members of an object inside of others, whose names so far are in `self.name` up to `before`; it starts at `base`.
+    /// The members of an object, which starts at `base`; of one inside of others, their names so far are in `self.name` up to `inside`.
     fn flat(
         &mut self,
         members: &[JsonMember],
         base: u32,
-        before: usize,
+        inside: Option<usize>,
         fields: &mut [Field],
     ) -> Result<(), BadRecord> {
         let bytes = &self.bytes[base as usize..];
+        let mut objects: Vec<Box<[u8]>> = Vec::new();
         for (at, member) in members.iter().enumerate() {
-            self.name.truncate(before);
-            if before > 0 {
+            self.name.truncate(inside.unwrap_or(0));
+            if inside.is_some() {
                 self.name.push(b'.');
             }
             push_name(at, member, bytes, &mut self.name);
             let inner = inner(member, bytes);
-            if member.value.kind == JsonKind::Null && self.is_object() {
-                // An object that isn't there: each of its members is NULL.
-            } else if inner.is_empty() {
+            // An object that isn't there is one: each of its members is NULL.
+            let is_absent = member.value.kind == JsonKind::Null && self.is_object();
+            let is_object = is_absent || !inner.is_empty();
+            if objects.iter().any(|name| **name == *self.name) || is_object && self.has(fields) {
+                return Err(twice(&self.name));
+            }
+            if is_object {
+                objects.push(self.name.as_slice().into());
+            }
+            if !inner.is_empty() {
+                self.flat(&inner, base + member.value.start, Some(self.name.len()), fields)?;
+            } else if !is_absent {
                 let mut field = field(member);
                 (field.start, field.end) = (field.start + base, field.end + base);
                 let place = self.place()?;
                 self.put(place, field, fields)?;
-            } else {
-                self.flat(&inner, base + member.value.start, self.name.len(), fields)?;
             }
         }
         Ok(())
+    }
+
+    /// Whether a value has come that is no object and has the name.
+    fn has(&self, fields: &[Field]) -> bool {
+        self.json.places.get(self.name.as_slice()).is_some_and(|place| fields[*place] != ABSENT)
     }
 
     /// Whether the name is no field, but that of objects whose members are fields.
@@ -254,7 +267,7 @@ impl JsonRecords<'_> {
             // Which of the two values is meant nobody can know.
             let name = self.json.places.iter().find(|(_, at)| **at == place);
             let name = name.map_or(&[][..], |(name, _)| name);
-            return Err(bad(Code::Json, format!("{} comes twice", shorten(name))));
+            return Err(twice(name));
         }
         Ok(())
     }
@@ -322,6 +335,10 @@ pub fn inner(member: &JsonMember, bytes: &[u8]) -> Vec<JsonMember> {
         JsonScanner::new(JsonLayout::Values, JsonPart::WHOLE, raw).next(&mut members);
     }
     members
+}
+
+fn twice(name: &[u8]) -> BadRecord {
+    bad(Code::Json, format!("{} comes twice", shorten(name)))
 }
 
 fn bad(code: Code, message: String) -> BadRecord {

@@ -197,6 +197,17 @@ impl ColumnRequest {
         if self.case == Case::Snake { snake(name) } else { name.to_owned() }
     }
 
+    /// The name under which a column of the source is loaded, where that is not the one of another column of the source: what is said of
+    /// a column by such a name is meant for the other one, which is renamed as well, or left out.
+    pub fn own_name(&self, source: &str) -> Option<String> {
+        let name = self.name(source);
+        let is_other =
+            |other: &str| self.case.is_same(other, &name) && !self.case.is_same(other, source);
+        let is_renamed = self.renamed.iter().any(|said| pairs(said).any(|(old, _)| is_other(old)));
+        let is_dropped = self.dropped.iter().any(|name| is_other(name));
+        (!is_renamed && !is_dropped).then_some(name)
+    }
+
     /// What a rename makes of a column of the source. A name may have an `=` of its own, so the longest that there is counts.
     fn new_name<'s>(&self, said: &'s str, source: &str) -> Option<&'s str> {
         let is_it = |(old, _): &(&str, &str)| self.case.is_same(old, source);

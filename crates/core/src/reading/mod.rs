@@ -722,6 +722,12 @@ impl Reading {
         })
     }
 
+    /// The same, and only cuts off blanks; `None` where it doesn't.
+    #[must_use]
+    pub fn only_trim(&self) -> Option<Self> {
+        Self::trim(Some(&self.reads))
+    }
+
     /// Whether it makes values of texts, and does not only cut off blanks.
     pub fn makes_values(&self) -> bool {
         self.family.is_some()

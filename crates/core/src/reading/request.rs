@@ -342,7 +342,7 @@ impl Readers {
 
     fn is_one_of(&self, known: &[String], name: &str) -> bool {
         let is_it = |name: &str| known.iter().any(|known| is_alike(known, name));
-        is_it(name) || is_it(&self.columns.name(name))
+        is_it(name) || self.columns.own_name(name).is_some_and(|own| is_it(&own))
     }
 
     /// What concerns a column of the source. `None` where nothing does.
@@ -351,7 +351,9 @@ impl Readers {
             return None;
         }
         // What can't be was an error before.
-        self.made(&[name, &self.columns.name(name)]).ok().flatten().map(Arc::new)
+        let own = self.columns.own_name(name);
+        let names: Vec<&str> = [name].into_iter().chain(own.as_deref()).collect();
+        self.made(&names).ok().flatten().map(Arc::new)
     }
 
     /// Spellings of NULL in columns of these names in the source.

@@ -605,7 +605,13 @@ fn shape(
         .collect();
     let refuses_null = |column: &Column, field: &FieldFacts| {
         let required = &request.read.columns.required;
-        required.iter().any(|name| field.is_called(name) || is_alike(&column.name, name))
+        required.iter().any(|name| {
+            // A new name counts where it is not the one that another column of the source has.
+            match known.iter().any(|field| is_alike(field.source_name(), name)) {
+                true => is_alike(field.source_name(), name),
+                false => field.is_called(name) || is_alike(&column.name, name),
+            }
+        })
     };
     let columns = choice
         .columns

@@ -361,6 +361,11 @@ impl<N: Notation> EncodeRow for RowEncoder<N> {
                     return Err(BadValue { column, code: Code::Type, wanted });
                 }
             }
+            if let Some(raw) = &store.bytes
+                && row.has_bytes(column)
+            {
+                store = raw;
+            }
             let Some((home, span)) = row.value(column, values) else {
                 if store.required {
                     return Err(BadValue::null(column));

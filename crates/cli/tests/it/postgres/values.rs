@@ -71,6 +71,35 @@ fn texts_are_kept_by_every_type_of_text() {
     });
 }
 
+/// JSON has bytes in base64, and what they stand for is no notation for others.
+#[test]
+fn bytes_of_json_are_the_bytes_of_a_column() {
+    for_each_server(|server| {
+        // Backslashes, and what reads as bytes in hex, or in octal digits.
+        let bytes = [
+            ("QzpcXGRpcg==", "433a5c5c646972"),
+            ("XHg0MTQy", "5c7834313432"),
+            ("XA==", "5c"),
+            ("AFwwMDE=", "005c303031"),
+            ("//4=", "fffe"),
+            ("", ""),
+        ];
+        let line = |(id, (base64, _)): (usize, &(&str, &str))| {
+            format!("{{\"id\":{id},\"b\":\"{base64}\"}}\n")
+        };
+        server.write("t.jsonl", bytes.iter().enumerate().map(line).collect::<String>());
+        let stored: Vec<&str> = bytes.iter().map(|(_, hex)| *hex).collect();
+        for way in some(server.ways_into_used()) {
+            server.sql("CREATE TABLE t (id int, b bytea)");
+            let load = ["t.jsonl", "--if-exists", "append", "--verify", "checksum"];
+            server.load(&[&load[..], &way.options()].concat()).exits(0);
+            let found = "SELECT string_agg(encode(b, 'hex'), ' ' ORDER BY id) FROM t";
+            assert_eq!(server.query(found), rows![[stored.join(" ")]], "{way:?}");
+            server.drop_table("t");
+        }
+    });
+}
+
 #[test]
 fn a_new_table_has_the_types_of_the_values() {
     for_each_server(|server| {
