@@ -504,6 +504,16 @@ fn rows_of_a_file_are_whole_row_groups() {
 }
 
 #[test]
+fn null_goes_into_a_union() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("in.jsonl", "{\"id\":1,\"u\":null}\n{\"id\":2,\"u\":\"a\"}\n{\"id\":3}\n");
+    sql(&fixture, "u.duckdb", "CREATE TABLE t (id INT, u UNION(i INT, s VARCHAR))");
+    fixture.load(&["in.jsonl", "u.duckdb", "--table", "t", "--if-exists", "append"]).exits(0);
+    let nulls = "SELECT count(*) FROM t WHERE u IS NULL";
+    assert_eq!(lines(&fixture, "u.duckdb", nulls), ["2"]);
+}
+
+#[test]
 fn the_ends_of_days_and_moments_are_no_values() {
     let Some(fixture) = fixture() else { return };
     let file = fixture.path("in.parquet").display().to_string();
