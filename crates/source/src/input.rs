@@ -91,6 +91,11 @@ impl Source {
         self.inputs.first().is_some_and(|input| matches!(input.place, Place::Rows))
     }
 
+    /// For each input, whether it is in another encoding than UTF-8.
+    pub fn decoded(&self) -> Vec<bool> {
+        self.inputs.iter().map(|input| !decode::is_utf8(input.encoding)).collect()
+    }
+
     /// Whether its rows are those of sheets.
     pub(super) fn is_of_sheets(&self) -> bool {
         self.inputs.iter().all(|input| matches!(input.place, Place::Sheet(_)))
@@ -419,6 +424,7 @@ impl Source {
             nulls: self.nulls.clone(),
             widths,
             fields,
+            decoded: self.decoded(),
             columns,
             nul_fault: Some("it is not sampled"),
             found_max: u64::MAX,

@@ -199,6 +199,28 @@ fn a_null_behind_an_escape_makes_no_header_of_the_first_row() {
     assert_eq!(rows, rows![[1, "Ann", (), "2024-01-01"], [2, "Bob", 5, "2024-01-02"]]);
 }
 
+/// Also where values are read or trimmed: the field is compared as it is written, without the blanks that are cut off.
+#[test]
+fn a_null_behind_an_escape_is_one_in_columns_that_are_read() {
+    let escape = ["--delimiter", "tab", "--escape", "\\", "--null"];
+    let numbers = "id\tv\n1\t1,5\n2\t\\N\n3\t2,5\n";
+    for decimal in [",", "v=,"] {
+        let rows = loaded(numbers, &[&escape[..], &["\\N", "--decimal", decimal]].concat());
+        assert_eq!(rows, rows![[1, 1.5], [2, ()], [3, 2.5]], "{decimal}");
+    }
+    let days = "id\tv\n1\t31.12.2024\n2\t\\N\n";
+    for format in ["%d.%m.%Y", "v=%d.%m.%Y"] {
+        let rows = loaded(days, &[&escape[..], &["\\N", "--date-format", format]].concat());
+        assert_eq!(rows, rows![[1, "2024-12-31"], [2, ()]], "{format}");
+    }
+    let texts = "id\tv\n1\ta\n2\t\\N\n3\t \\N\n4\t\\N \n5\t\"\\N\"\n";
+    let rows = loaded(texts, &[&escape[..], &["\\N", "--trim"]].concat());
+    assert_eq!(rows, rows![[1, "a"], [2, ()], [3, ()], [4, ()], [5, "N"]]);
+    // What escapes leave is no spelling that is written.
+    let rows = loaded("id\tv\n1\ta\n2\t \\N\n3\t N\n", &[&escape[..], &["N", "--trim"]].concat());
+    assert_eq!(rows, rows![[1, "a"], [2, "N"], [3, ()]]);
+}
+
 #[test]
 fn whether_there_is_a_header_can_be_said() {
     assert_eq!(header("1,a\n2,b\n", &["--header", "yes"]), ["1", "a"]);
@@ -375,6 +397,44 @@ fn latin1_has_to_be_named() {
     // 'Shift_JIS' for "kana" in half-width katakana.
     let japanese = loaded(b"id,name\n1,\xb6\xc5\n", &["--encoding", "shift_jis"]);
     assert_eq!(japanese, rows![[1, "\u{ff76}\u{ff85}"]]);
+}
+
+/// What is loaded of another encoding than UTF-8 are characters, and of these only ASCII is what the file has.
+#[test]
+fn bytes_of_another_encoding_are_ascii_or_bad_rows() {
+    let files = Fixture::new();
+    files.write(
+        "in.csv",
+        b"id,n,b\n1,\x83e,\x81\xff\n2,\x83e,\xfd\xfe\n3,\x83e,ab\n4,\x83e,\x83e\n5,\x83e,\n",
+    );
+    let japanese = ["in.csv", "t.db", "--encoding", "shift_jis"];
+    let bytes = ["--type", "b=bytes"];
+    files.refuses(&[&japanese[..], &bytes].concat()).says(&[
+        "line 2, column b",
+        "malformed in the input's encoding",
+        "without --encoding the bytes of column b",
+    ]);
+    // So with those of a table.
+    let query = "SELECT id, n, quote(b) FROM \"in\"";
+    let rows = rows![[3, "\u{30c6}", "X'6162'"], [5, "\u{30c6}", "NULL"]];
+    files.load(&[&japanese[..], &bytes, &["--max-rejects", "3"]].concat()).exits(3);
+    assert_eq!(files.query("t.db", query), rows);
+    let tolerant = ["--if-exists", "append", "--max-rejects", "3"];
+    files.load(&[&japanese[..], &tolerant].concat()).exits(3);
+    assert_eq!(files.query("t.db", query), [&rows[..], &rows].concat());
+    // In a chunk without a malformed byte as well.
+    files.write("l.csv", b"id,b\n1,a\n2,\xe9\n");
+    let latin1 = ["l.csv", "l.db", "--type", "b=bytes", "--encoding", "latin1"];
+    files.refuses(&latin1).says(&["line 3, column b", "'\u{e9}' has other bytes in the input"]);
+    files.load(&[&latin1[..], &["--null", "\u{e9}"]].concat()).exits(0);
+    let values = "SELECT id, quote(b) FROM l";
+    assert_eq!(files.query("l.db", values), rows![[1, "X'61'"], [2, "NULL"]]);
+    files.load(&["l.csv", "own.db", "--type", "b=bytes"]).exits(0);
+    assert_eq!(files.query("own.db", values), rows![[1, "X'61'"], [2, "X'E9'"]]);
+    let text = "id,b\n1,a\n2,\u{e9}\n";
+    files.write("u.csv", text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>());
+    let run = files.refuses(&["u.csv", "u.db", "--type", "b=bytes"]);
+    assert!(!run.says(&["line 3, column b"]).stderr.contains("without --encoding"));
 }
 
 #[test]

@@ -595,10 +595,11 @@ impl Unread for ColumnsRow<'_> {
             && let Some(number) = whole(number)
         {
             Typed::Integer(number).write(memory);
-            return Some(Given { text: memory, is_quoted: false, is_text });
+            return Some(Given { text: memory, escaped: None, is_quoted: false, is_text });
         }
         let (home, span) = self.value(column, memory)?;
-        Some(Given { text: self.bytes(home, span, memory), is_quoted: false, is_text })
+        let text = self.bytes(home, span, memory);
+        Some(Given { text, escaped: None, is_quoted: false, is_text })
     }
 
     fn are_typed(&self, column: usize) -> bool {

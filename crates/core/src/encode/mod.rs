@@ -128,12 +128,21 @@ pub struct Shape {
     pub widths: Vec<usize>,
     /// For each input, the index of the field that each column takes its value from; `None` where the input does not have it.
     pub fields: Vec<Vec<Option<usize>>>,
+    /// For each input, whether it is decoded: in another encoding than UTF-8, so that its text is other bytes than its own.
+    pub decoded: Vec<bool>,
     /// The columns, by name, for messages.
     pub columns: Vec<ShapeColumn>,
     /// Why text with a NUL byte is a bad row; `None` where the target takes it.
     pub nul_fault: Option<&'static str>,
     /// Bad rows that the load allows in all; a chunk with more ends it.
     pub found_max: u64,
+}
+
+impl Shape {
+    /// Whether an input is decoded.
+    fn is_decoded(&self, file: usize) -> bool {
+        self.decoded.get(file).is_some_and(|is| *is)
+    }
 }
 
 /// What the record loop must know of a column.

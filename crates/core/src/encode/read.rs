@@ -40,6 +40,8 @@ pub(super) enum Done {
 /// A value before its reading.
 pub(super) struct Given<'t> {
     pub(super) text: &'t [u8],
+    /// How it is written, where escapes among it are what a spelling of NULL may have: of `\N` they leave an N.
+    pub(super) escaped: Option<&'t [u8]>,
     pub(super) is_quoted: bool,
     /// Whether it is text, and no number or whatever else has a type of its own.
     pub(super) is_text: bool,
@@ -190,7 +192,7 @@ impl Reader {
         record: &impl Unread,
     ) -> Result<(), BadRecord> {
         memory.clear();
-        let Some(Given { text, is_quoted, is_text }) = record.given(column, memory) else {
+        let Some(Given { text, is_quoted, is_text, .. }) = record.given(column, memory) else {
             return Ok(());
         };
         if record.is_null(column, text, is_quoted) {
@@ -296,11 +298,9 @@ impl Reader {
             return Ok(self.done(read, at));
         }
         let (text, is_trimmed) = reading.trimmed(given.text, given.is_quoted);
-        if is_trimmed && (text.is_empty() || is_null(text)) {
+        let spelled = given.escaped.map_or(text, |raw| reading.trimmed(raw, given.is_quoted).0);
+        if is_trimmed && text.is_empty() || is_null(spelled) {
             return Ok(Done::Null);
-        }
-        if !is_trimmed && is_null(text) {
-            return Ok(Done::AsIs);
         }
         self.written(reading, text, is_trimmed)
     }

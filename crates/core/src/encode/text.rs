@@ -228,14 +228,14 @@ impl<S: Syntax> Unread for TextRow<'_, S> {
         if raw.is_empty() && !is_quoted {
             return None;
         }
-        let text = match field.form {
-            Form::Plain | Form::Quoted => raw,
+        let (text, escaped) = match field.form {
+            Form::Plain | Form::Quoted => (raw, None),
             form => {
                 self.syntax.unescape(raw, form, memory);
-                memory.as_slice()
+                (memory.as_slice(), (!S::HAS_STRINGS).then_some(raw))
             }
         };
-        Some(Given { text, is_quoted, is_text: !S::HAS_STRINGS || is_quoted })
+        Some(Given { text, escaped, is_quoted, is_text: !S::HAS_STRINGS || is_quoted })
     }
 
     fn is_null(&self, column: usize, text: &[u8], is_quoted: bool) -> bool {
@@ -322,12 +322,16 @@ impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
         let shape: &Shape = shape;
         let bytes = chunk.bytes.as_slice();
         let order = FieldOrder::of(shape, chunk);
+        let has_own_bytes = S::HAS_STRINGS || !shape.is_decoded(chunk.origin.file as usize);
+        let has_bytes = shape.columns.iter().any(|column| column.bytes);
         // One vectorised look at the whole chunk saves a look at every field; nearly all chunks pass.
-        let clean = simdutf8::basic::from_utf8(bytes).is_ok() && memchr::memchr(0, bytes).is_none();
+        let clean = simdutf8::basic::from_utf8(bytes).is_ok()
+            && memchr::memchr(0, bytes).is_none()
+            && (has_own_bytes || !has_bytes || bytes.is_ascii());
         let mut records = syntax.records(shape, chunk, 0);
         let mut lines = LineCounter::default();
         let unread = Reader::default();
-        let mut look = Look::new(shape, clean);
+        let mut look = Look::new(shape, clean, has_own_bytes);
         let is_plain = look.is_plain::<S>();
         while let Some(record) = records.next(fields) {
             let before = out.wire.mark();
@@ -377,8 +381,10 @@ impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
 
 /// What is done with a record before its values are encoded, where anything is: checks, readings, spellings of NULL.
 struct Look {
-    /// The chunk is valid text without NUL.
+    /// The chunk is text that every column takes.
     clean: bool,
+    /// Whether the values of columns of bytes are what the input has, and no characters of another encoding; JSON's are in base64.
+    has_own_bytes: bool,
     reads: bool,
     refuses_nulls: bool,
     has_nulls: bool,
@@ -388,9 +394,10 @@ struct Look {
 }
 
 impl Look {
-    fn new(shape: &Shape, clean: bool) -> Self {
+    fn new(shape: &Shape, clean: bool, has_own_bytes: bool) -> Self {
         Self {
             clean,
+            has_own_bytes,
             reads: Reader::is_needed(shape),
             refuses_nulls: shape.columns.iter().any(|column| column.refuses_null),
             has_nulls: !shape.nulls.is_empty(),
@@ -413,7 +420,7 @@ impl Look {
         at: Whereabouts,
     ) -> Result<(), BadRecord> {
         if !self.clean {
-            check_text(row)?;
+            check_text(row, self.has_own_bytes)?;
         }
         if S::HAS_STRINGS {
             check_strings(row)?;
@@ -435,15 +442,37 @@ impl Look {
 }
 
 /// Looks at each field of a record in a chunk that isn't clean as a whole.
-fn check_text<S>(row: &TextRow<'_, S>) -> Result<(), BadRecord> {
+fn check_text<S: Syntax>(row: &TextRow<'_, S>, has_own_bytes: bool) -> Result<(), BadRecord> {
     for (index, column) in row.shape.columns.iter().enumerate() {
+        let raw = row.fields[index].raw(row.chunk);
         if column.bytes {
+            // ASCII stays what it is, and in it are notations for bytes.
+            if !has_own_bytes && !raw.is_ascii() && !row.is_spelling_of_null(index) {
+                return Err(not_own(index, raw));
+            }
             continue;
         }
-        let raw = row.fields[index].raw(row.chunk);
         super::check_text(row.shape, index, raw)?;
     }
     Ok(())
+}
+
+/// What is wrong with a value of bytes that is other bytes in the input.
+#[cold]
+fn not_own(column: usize, raw: &[u8]) -> BadRecord {
+    let why = match std::str::from_utf8(raw) {
+        Ok(_) => "has other bytes in the input",
+        Err(_) => "is malformed in the input's encoding",
+    };
+    BadRecord {
+        column: Some(column),
+        code: Code::Utf8,
+        message: format!(
+            "{} {why}: where that is not UTF-8, columns of bytes take ASCII alone",
+            shorten(raw)
+        ),
+        verdict: Verdict::Bad,
+    }
 }
 
 /// A string among numbers, truths or documents is another thing than they are, even where it is written alike. And an escape may

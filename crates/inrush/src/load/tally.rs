@@ -249,6 +249,20 @@ impl Tally {
                         _ => error,
                     };
                 }
+                let is_bytes = |name: &&String| {
+                    let mut columns = plan.choice.columns.iter();
+                    columns.any(|column| column.name == **name && column.ty == Type::Bytes)
+                };
+                // UTF-16 is decoded without the option, too.
+                if reject.code == Code::Utf8
+                    && is_text
+                    && !encoding.starts_with("UTF-16")
+                    && let Some(name) = reject.column.as_ref().filter(is_bytes)
+                {
+                    return error.advise(format!(
+                        "without --encoding the bytes of column {name} are loaded as they are, and text has to be UTF-8"
+                    ));
+                }
                 let is_guess = |name: &&String| {
                     let mut columns = plan.choice.columns.iter();
                     let is_rows = plan.source.inputs[reject.file as usize].place == Place::Rows;

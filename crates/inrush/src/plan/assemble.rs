@@ -658,6 +658,7 @@ fn shape(
         nulls: Nulls::of(&request.read.nulls, &[sources, loaded, targets]),
         widths: source.widths.clone(),
         fields,
+        decoded: source.decoded(),
         columns,
         nul_fault: target.nul_fault(),
         found_max: match request.max_rejects {
