@@ -284,7 +284,7 @@ fn attempt(
     let bytes_read = meter.bytes_read();
     let seconds = began.elapsed().as_secs_f64();
     let mut warnings = plan.warnings();
-    warnings.extend(tally.note_of_blanks());
+    warnings.extend(tally.notes(shape));
     warnings.extend(files.notes());
     warnings.extend(left_to_the_database(plan));
     let is_named = !plan.request.target.is_empty();

@@ -9,7 +9,7 @@ use crate::Input;
 use inrush_core::encode::{BadValue, EncodeRow, Row, Typed};
 use inrush_core::error::shorten;
 use inrush_core::flow::{Chunk, Encoded, Origin, Wire};
-use inrush_core::reading::{ColumnReads, Family, Unread};
+use inrush_core::reading::{ColumnReads, Family, Fractions, Unread};
 use inrush_core::value;
 use inrush_core::{Form, Misfit, MomentFacts, ReadFacts, Spoiler, Type};
 
@@ -289,7 +289,8 @@ impl Observed {
 
     /// What the options of reading make of the column.
     pub(crate) fn reads(&self, inputs: &[Input]) -> ReadFacts {
-        let mut facts = ReadFacts { is_null: self.is_null(), ..ReadFacts::default() };
+        let (is_null, fractions) = (self.is_null(), self.reported().fractions());
+        let mut facts = ReadFacts { is_null, fractions, ..ReadFacts::default() };
         let Some(read) = &self.read else { return facts };
         for family in Family::ALL {
             let fits = |seen: &Self| {
@@ -618,6 +619,11 @@ impl Observed {
             || !self.are_versions() && (self.odd.is_none() || self.points > 0)
     }
 
+    fn fractions(&self) -> Option<Fractions> {
+        let (most, are_padded) = (self.digits_after, self.padded.is_some());
+        self.scale_min.map(|least| Fractions { least, most, are_padded })
+    }
+
     fn are_versions(&self) -> bool {
         self.padded.is_some() && self.scale_min != Some(self.digits_after)
     }
@@ -862,6 +868,7 @@ impl EncodeRow for Surveyor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use inrush_core::encode::may_be_more_than_text;
 
     fn ty(values: &[&str]) -> Type {
         observed(values).ty()
@@ -938,6 +945,46 @@ mod tests {
         ];
         for (values, wanted) in cases {
             assert_eq!(ty(values), *wanted, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_more_than_text_is_what_some_type_is_tried_for() {
+        let values = [
+            "",
+            "x",
+            "1",
+            "-1",
+            "+1",
+            "007",
+            "1.50",
+            ".5",
+            "5.",
+            "-",
+            ".",
+            "1e5",
+            "1e-05",
+            "1e999",
+            "0.1234567890123456789",
+            "12345678901234567890",
+            "true",
+            "F",
+            "tea",
+            "2024-01-31",
+            "2024-13-01",
+            "2024-01-31 05:00",
+            "2024-01-31T05:00:00Z",
+            "3 apples",
+            "[1]",
+            "{a}",
+        ];
+        for value in values.map(str::as_bytes) {
+            let is_tried = general(value).fits != 0;
+            assert_eq!(may_be_more_than_text(value, false), is_tried, "{value:?}");
+            let mut string = Observed::default();
+            string.add_string(value, Spot::default());
+            let is_tried = string.tried.iter().any(|tried| tried.fits > 0);
+            assert_eq!(may_be_more_than_text(value, true), is_tried, "{value:?}");
         }
     }
 

@@ -417,6 +417,7 @@ impl Source {
                 reading: Reading::trim(self.reads.get(n).and_then(Option::as_ref)),
                 added: None,
                 refuses_null: false,
+                foreseen: Default::default(),
             })
             .collect();
         let shape = Shape {

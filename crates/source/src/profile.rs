@@ -59,6 +59,7 @@ impl<'a> Profiles<'a> {
         shape.columns.iter_mut().for_each(|column| {
             column.pinned = true;
             column.reading = column.reading.as_ref().and_then(Reading::only_trim);
+            column.foreseen = Default::default();
         });
         shape.found_max = u64::MAX;
         let total = vec![Profile::default(); shape.columns.len()];

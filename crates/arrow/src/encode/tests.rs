@@ -45,6 +45,7 @@ fn encode(columns: &[ArrowColumn], text: &str) -> Encoded {
                 reading: None,
                 added: None,
                 refuses_null: false,
+                foreseen: Default::default(),
             })
             .collect(),
         nul_fault: None,
@@ -194,6 +195,7 @@ fn absent_columns_are_null_and_required_ones_are_not() {
                 reading: None,
                 added: None,
                 refuses_null: false,
+                foreseen: Default::default(),
             })
             .collect(),
         nul_fault: None,

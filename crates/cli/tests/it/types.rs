@@ -3,6 +3,7 @@
 use rusqlite::types::Value;
 use serde_json::Value as Json;
 
+use crate::archives::gzip;
 use crate::fixture::{Fixture, rows, strategies};
 
 /// Loads one column of these values into a new table: its declared type, the plan's word for it, and the values stored.
@@ -309,6 +310,74 @@ fn a_mismatch_in_a_compressed_file_is_no_other() {
     fixture.tool("gzip", &["-1", "t.csv"], b"");
     fixture.load(&["t.csv.gz", "t.db"]).exits(0);
     assert_all_kept(&fixture, "x", "2012-02-30");
+}
+
+/// A load of a compressed file, of which a sample is the head alone: rows that fill it, and then others.
+fn behind_the_sample(header: &str, early: &str, late: &str, options: &[&str]) -> (Fixture, Json) {
+    let fixture = Fixture::new();
+    let early = early.repeat((5 << 18) / early.len());
+    fixture.write("t.csv.gz", gzip(format!("{header}\n{early}{late}").as_bytes()));
+    let report = fixture.report(&[&["t.csv.gz", "t.db"], options].concat());
+    (fixture, report)
+}
+
+#[test]
+fn a_column_without_a_value_in_the_sample_is_of_the_type_of_its_values() {
+    const OPTIONS: [&str; 4] = ["--decimal", ",", "--date-format", "%d.%m.%Y"];
+    let load = |late| behind_the_sample("id;paid;amount;more", "1;;;\n", late, &OPTIONS);
+    let types = |report: &Json| ["paid", "amount", "more"].map(|name| column(report, name));
+    let (fixture, report) = load("2;24.08.2024;99,50;\n3;;7;x\n");
+    assert_eq!(types(&report), ["date", "float", "text"]);
+    let note = report["warnings"].to_string();
+    assert_eq!(note.matches("started again with column paid as date").count(), 1, "{note}");
+    let late = fixture.query("t.db", "SELECT paid, amount, more FROM t WHERE id > 1 ORDER BY id");
+    assert_eq!(late, rows![["2024-08-24", 99.5, ()], [(), 7.0, "x"]]);
+    let check = fixture.inrush(&[&["check", "t.csv.gz", "--json"], &OPTIONS[..]].concat()).json();
+    let checked = check["columns"].as_array().unwrap().iter().map(|column| &column["type"]);
+    assert_eq!(checked.collect::<Vec<_>>(), ["integer", "date", "float", "text"]);
+    // What some of the values are says that all have to be looked at, and not what they are.
+    let (_, report) = load("2;;99,50;\n3;;x;\n");
+    assert_eq!(types(&report), ["text"; 3]);
+    assert!(report["warnings"].to_string().contains("with the types that all values have"));
+    // And what can be nothing but text is no news.
+    let (_, report) = load("2;;;x\n3;;n/a;\n");
+    assert_eq!(types(&report), ["text"; 3]);
+    assert_eq!(report["warnings"].to_string().matches("started again").count(), 0);
+}
+
+#[test]
+fn a_column_without_a_value_in_the_sample_of_a_pipe_is_told() {
+    let fixture = Fixture::new();
+    let text = format!("id,closed,more\n{}2,3,x\n", "1,,\n".repeat(300_000));
+    let run = fixture.load_reading(text.as_bytes(), &["-", "t.db", "--table", "t"]).exits(0);
+    run.prints(&["column closed is text: the first rows have no value", "--type closed=TYPE"]);
+    assert_eq!(fixture.query("t.db", "SELECT closed FROM t WHERE id = 2"), rows![["3"]]);
+    let typed = ["-", "u.db", "--table", "t", "--type", "closed=integer"];
+    let run = fixture.load_reading(text.as_bytes(), &typed).exits(0);
+    assert!(!run.stdout.contains("is text"), "{}", run.stdout);
+}
+
+#[test]
+fn versions_behind_the_sample_are_no_floats() {
+    let load = |early: &str, late: &str| {
+        let (fixture, report) = behind_the_sample("version", early, late, &[]);
+        let kept = fixture.query("t.db", "SELECT DISTINCT version FROM t ORDER BY 1");
+        (column(&report, "version"), report["warnings"].to_string(), kept)
+    };
+    let (ty, note, kept) = load("1.10\n1.12\n", "1.1\n");
+    assert_eq!((ty.as_str(), kept), ("decimal(3,2)", rows![["1.1"], ["1.10"], ["1.12"]]));
+    assert!(note.contains("started again with column version as decimal(3,2)"), "{note}");
+    for early in ["1.1\n1.12\n", "1.1\n1.2\n"] {
+        assert_eq!(load(early, "1.10\n").0, "decimal(3,2)", "{early:?}");
+    }
+    // Where no zero is at the end of any, they are floats after all.
+    let (ty, _, kept) = load("1.11\n1.12\n", "1.5\n");
+    assert_eq!((ty.as_str(), kept), ("float", rows![[1.11], [1.12], [1.5]]));
+    for (early, late) in [("19.90\n5.00\n", "7.25\n8\n"), ("1.5\n1.25\n", "2.0\n1e-05\n")] {
+        let (ty, note, _) = load(early, late);
+        assert_eq!(ty, "float", "{early:?}");
+        assert!(!note.contains("started again"), "{note}");
+    }
 }
 
 #[test]

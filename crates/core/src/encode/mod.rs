@@ -5,6 +5,7 @@
 
 mod columns;
 mod delimited;
+mod foreseen;
 mod json;
 mod read;
 mod row;
@@ -22,6 +23,7 @@ use crate::flow::{Chunk, Code, RowFault, Wire};
 use crate::reading::Reading;
 
 pub use columns::{Texts, column_data, csv_field, is_viewed};
+pub use foreseen::{Foreseen, may_be_more_than_text};
 pub use json::{Json, fault_words, inner, is_inside, push_name};
 pub use row::{Day, Moment, Row, Typed, has_whole_digits, write_time};
 
@@ -44,8 +46,10 @@ pub struct Encoded {
     pub blanks: u64,
     /// The bad rows, in order.
     pub found: Vec<Found>,
-    /// The first value that doesn't fit a column whose type is only inferred.
+    /// The first value that doesn't fit a column whose type is only inferred, or that no sample of it has foreseen.
     pub mismatch: Option<Found>,
+    /// Columns with values of a sort that the sample had none of, where these are only told, see [`Foreseen`].
+    pub unforeseen: Vec<u32>,
 }
 
 impl Encoded {
@@ -57,6 +61,7 @@ impl Encoded {
         self.blanks = 0;
         self.found.clear();
         self.mismatch = None;
+        self.unforeseen.clear();
     }
 }
 
@@ -168,6 +173,8 @@ pub struct ShapeColumn {
     pub added: Option<AddedValue>,
     /// Whether the user wants no NULL in it.
     pub refuses_null: bool,
+    /// What a sample has shown of its values, where they are text.
+    pub foreseen: Foreseen,
 }
 
 /// The values of a column that the source does not have.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use inrush_scan::{Field, Form};
 
+use crate::encode::foreseen::Watch;
 use crate::encode::read::{
     ABSENT, Done, Given, Reader, Unread, Whereabouts, has_base64, refuse_null,
 };
@@ -176,6 +177,11 @@ impl<S: Syntax> TextRow<'_, S> {
 }
 
 impl<'a, S: Syntax> TextRow<'a, S> {
+    /// Whether a value is a string and nothing else.
+    fn is_string(&self, column: usize) -> bool {
+        S::HAS_STRINGS && self.fields[column].form.is_quoted()
+    }
+
     /// The fields but for those that are a spelling of NULL.
     fn without_nulls<'m>(&self, memory: &'m mut Vec<Field>) -> Plain<'m>
     where
@@ -333,6 +339,7 @@ impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
         let unread = Reader::default();
         let mut look = Look::new(shape, clean, has_own_bytes);
         let is_plain = look.is_plain::<S>();
+        let mut watch = Watch::of(shape);
         while let Some(record) = records.next(fields) {
             let before = out.wire.mark();
             let outcome = match record.what {
@@ -350,6 +357,10 @@ impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
                         true => Ok(()),
                         false => look.at(&mut row, Whereabouts::of(chunk, out.records)),
                     };
+                    let looked = looked.and_then(|()| match watch.is_suspect(fields, bytes) {
+                        true => watch.look(&row, |at| row.is_string(at), &mut out.unforeseen),
+                        false => Ok(()),
+                    });
                     looked.and_then(|()| {
                         encoder.row(&row, &mut out.wire).map_err(|bad| describe(&row, &bad))
                     })

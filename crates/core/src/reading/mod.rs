@@ -80,6 +80,19 @@ pub struct ReadFacts {
     pub two_ways: Option<(Misfit, [String; 2])>,
     /// Where no options concern the column: those that would read all of its values.
     pub proposal: Option<Proposal>,
+    /// How long its numbers are behind their points, where some have one.
+    pub fractions: Option<Fractions>,
+}
+
+/// Digits of a column's numbers behind their points, of those that have one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fractions {
+    /// At the least.
+    pub least: u16,
+    /// At the most.
+    pub most: u16,
+    /// Whether some end in a zero that no program writes for a number: `1.10`, not `1.0`.
+    pub are_padded: bool,
 }
 
 impl ReadFacts {

@@ -221,7 +221,7 @@ fn carry_out(
     // Of this run alone.
     let loaded_now = tally.loaded - steps.as_ref().map_or(0, |steps| steps.rows_loaded_before);
     let mut warnings = plan.warnings();
-    warnings.extend(tally.note_of_blanks());
+    warnings.extend(tally.notes(&plan.shape));
     warnings.extend(rejects.notes());
     let inserted = match request.on_conflict {
         OnConflict::Fail | OnConflict::Skip => Some(tally.loaded),

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::Mismatch;
 use super::nowhere::pass_nowhere;
 use crate::observer::Observer;
-use crate::plan::{Column, Plan};
+use crate::plan::{AS_ALL_ARE, Column, Plan};
 use inrush_core::Type;
 use inrush_core::encode::Grammar;
 use inrush_core::error::Result;
@@ -37,14 +37,15 @@ pub(crate) fn guess_again(
             if plan.facts.source.is_surveyed {
                 next = next.intolerant()?;
             }
-            return Ok(Some((next, "with the types that all values have".to_owned())));
+            return Ok(Some((next, AS_ALL_ARE.to_owned())));
         }
         Mismatch::Column => None,
         Mismatch::Type(column) => Some(column.as_str()),
     };
     // Where all values were looked at, and the target's type keeps one of them not, a try with that type would end as this one did.
-    // Text takes any.
-    if !next.takes_other(plan, column) {
+    // Text takes any. After a sample the type may stay: then it was a value of another sort that ended the try.
+    let is_foreseen = column.is_none_or(|column| plan.is_foreseen(column));
+    if is_foreseen && !next.takes_other(plan, column) {
         match column.map(|column| next.with_text(column)).transpose()?.flatten() {
             Some(text) => next = text,
             None => return Ok(None),

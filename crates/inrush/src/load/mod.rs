@@ -39,7 +39,7 @@ enum Learnt {
 /// What disproves a guess.
 #[derive(Clone, Debug)]
 pub(crate) enum Mismatch {
-    /// A value is not of its column's type.
+    /// A value is not of its column's type, or of a sort that the sample had none of.
     Type(String),
     /// A column that nobody knew of.
     Column,

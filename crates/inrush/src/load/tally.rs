@@ -1,5 +1,7 @@
 //! What a pass adds up to, and the bad rows in it.
 
+use std::collections::BTreeSet;
+
 use super::Mismatch;
 use crate::pipe::reject::{Position, Reject, limit_error};
 use crate::plan::{Column, Plan, Verify};
@@ -28,6 +30,8 @@ pub(crate) struct Tally {
     pub(super) before: (u64, u64),
     pub(super) skipped: u64,
     pub(super) blanks: u64,
+    /// Columns of text that may be more, for the first value that says so was behind the sample of a pipe.
+    unforeseen: BTreeSet<u32>,
     pub(super) checksum: Option<Checksum>,
     /// A value that didn't fit what its column was taken for.
     pub(crate) mismatch: Option<Mismatch>,
@@ -53,6 +57,7 @@ impl Tally {
             before: (0, 0),
             skipped: 0,
             blanks: 0,
+            unforeseen: BTreeSet::new(),
             checksum,
             mismatch: None,
             tolerated: 0,
@@ -128,6 +133,7 @@ impl Tally {
         here.rows_loaded += ack.loaded;
         here.rows_skipped += ack.skipped;
         self.blanks += encoded.blanks;
+        self.unforeseen.extend(&encoded.unforeseen);
         if let (Some(sums), Some(more)) = (&mut self.checksum, &ack.checksum) {
             sums.merge(more);
         }
@@ -210,9 +216,21 @@ impl Tally {
     }
 
     /// How many blank lines were left out, where there were some.
-    pub(crate) fn note_of_blanks(&self) -> Option<String> {
+    fn note_of_blanks(&self) -> Option<String> {
         let (blanks, were) = (counted(self.blanks, "blank line"), were(self.blanks));
         (self.blanks > 0).then(|| format!("{blanks} {were} left out"))
+    }
+
+    /// What to know of the types of columns that were read only once, and of the blank lines.
+    pub(crate) fn notes(&self, shape: &Shape) -> impl Iterator<Item = String> {
+        let of_column = |at: &u32| {
+            let name = &shape.columns[*at as usize].name;
+            format!(
+                "column {name} is text: the first rows have no value that says what it is, and a pipe can be read only once ({} says that it is more)",
+                said_of("--type", name, "TYPE")
+            )
+        };
+        self.unforeseen.iter().map(of_column).chain(self.note_of_blanks())
     }
 
     /// When there are too many bad rows: whether columns of tolerated types have brought some, which with another type are none.

@@ -3,12 +3,16 @@
 use std::sync::Arc;
 
 use super::Plan;
+use inrush_core::encode::Foreseen;
 use inrush_core::error::Result;
 use inrush_core::reading::of_source;
 use inrush_core::target::Knob;
 use inrush_core::wording::said_of;
 use inrush_core::{Repeats, Retry, Type};
 use inrush_source::survey::Surveyed;
+
+/// How another try begins whose types all values have decided on.
+pub(crate) const AS_ALL_ARE: &str = "with the types that all values have";
 
 impl Plan {
     /// The plan of another try with what one has found out that ended for the reason `why`, and what of it is new in words. `None`
@@ -147,6 +151,14 @@ impl Plan {
         (!known.is_pinned()).then_some((choice.fields[at], known.ty))
     }
 
+    /// Whether a sample has shown all of a column that matters, so that only a value which its type does not take disproves that.
+    pub(crate) fn is_foreseen(&self, column: &str) -> bool {
+        let mut columns = self.shape.columns.iter();
+        columns
+            .find(|known| known.name == column)
+            .is_none_or(|known| matches!(known.foreseen, Foreseen::All))
+    }
+
     /// Whether a value that disproved the type of a column before may be taken now; without a column, what disproved them all.
     pub(crate) fn takes_other(&self, before: &Plan, column: Option<&str>) -> bool {
         match column {
@@ -168,6 +180,7 @@ impl Plan {
             plan.choice.columns.iter().find(|known| known.name == name).map(|known| known.ty)
         };
         match column.and_then(|name| Some((name, ty(self, name)?, ty(before, name)?))) {
+            Some((_, now, before)) if now == before => AS_ALL_ARE.to_owned(),
             Some((name, Type::Text, before)) => {
                 let said = said_of("--type", name, before);
                 format!("with column {name} as text ({said} makes such rows bad rows)")

@@ -14,7 +14,7 @@ use crate::plan::choose::{called, candidates, choose, spelt};
 use crate::plan::steps::{self, Start};
 use crate::profile;
 use crate::target::{self, Location, Target};
-use inrush_core::encode::{AddedValue, Grammar, Shape, ShapeColumn};
+use inrush_core::encode::{AddedValue, Foreseen, Grammar, Shape, ShapeColumn};
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::facts::{Facts, FieldFacts, SourceFacts, TableFacts, TargetFacts};
 use inrush_core::job::{Choice, Job, Measured};
@@ -22,7 +22,8 @@ use inrush_core::ledger::{Entry, InputName, StepPlan};
 use inrush_core::nulls::Nulls;
 use inrush_core::path;
 use inrush_core::reading::{
-    Added, Family, Holds, Proposal, ReadRequest, Readers, Reading, Unread, is_alike, rejoined,
+    Added, Family, Fractions, Holds, Proposal, ReadRequest, Readers, Reading, Unread, is_alike,
+    rejoined,
 };
 use inrush_core::request::{
     DialectRequest, Durability, Format, Guarantee, IfExists, Inference, LoadOptions, MatchBy,
@@ -647,6 +648,7 @@ fn shape(
             ),
             added: known[*field].added.as_ref().map(|added| added_values(added, &names, &now)),
             refuses_null: refuses_null(column, &known[*field]),
+            foreseen: foreseen(facts, column, &known[*field], source, *field),
         })
         .collect();
     // A spelling may be for one column, by its name in the source or in the table.
@@ -665,6 +667,35 @@ fn shape(
             RejectLimit::Rows(rows) => rows,
             RejectLimit::Percent(_) | RejectLimit::All => u64::MAX,
         },
+    }
+}
+
+/// What a sample has shown of a column's values, where its type is a guess that a value of another sort may change although the type
+/// takes it. Of what can't be read again only a value that does change it ends the load.
+fn foreseen(
+    facts: &Facts,
+    column: &Column,
+    field: &FieldFacts,
+    source: &Source,
+    at: usize,
+) -> Foreseen {
+    let reads = source.reads.get(at).and_then(Option::as_ref);
+    let is_known = facts.source.is_surveyed
+        || column.is_pinned()
+        || field.added.is_some()
+        || reads.is_some_and(|reads| reads.is_declared())
+        || source.grammar == Grammar::Columns;
+    let seekable = facts.source.seekable;
+    match field.reads.fractions {
+        _ if is_known => Foreseen::All,
+        _ if field.reads.is_null => Foreseen::Nothing { reads: reads.cloned(), is_told: !seekable },
+        _ if column.ty != Type::Float => Foreseen::All,
+        Some(Fractions { least, most, are_padded }) if least == most && most > 1 => {
+            if are_padded || seekable { Foreseen::Digits(most) } else { Foreseen::All }
+        }
+        Some(_) => Foreseen::Unpadded,
+        None if seekable => Foreseen::Unpadded,
+        None => Foreseen::All,
     }
 }
 

@@ -12,6 +12,7 @@ mod spoilt;
 mod steps;
 mod textual;
 
+pub(crate) use after::AS_ALL_ARE;
 pub use assemble::{DialectShown, Plan, plan};
 pub(crate) use assemble::{plan_check, plan_knowing, plan_rows};
 pub use choose::choose;

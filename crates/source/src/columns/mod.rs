@@ -377,6 +377,8 @@ fn both(mut one: ReadFacts, other: ReadFacts) -> ReadFacts {
         is_read: one.is_read || other.is_read,
         plain: one.plain,
         unread: one.unread.or(other.unread),
+        // All of a sheet's values are looked at.
+        fractions: None,
     }
 }
 

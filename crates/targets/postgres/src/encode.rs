@@ -549,6 +549,7 @@ mod tests {
                 reading: None,
                 added: None,
                 refuses_null: false,
+                foreseen: Default::default(),
             }],
             nul_fault: Some("no NUL"),
             found_max: 1,
