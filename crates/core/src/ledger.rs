@@ -148,6 +148,9 @@ pub struct RejectsLength {
     pub rows_bytes: u64,
     /// Bytes of their positions and reasons, in the file beside it.
     pub notes_bytes: u64,
+    /// XXH3 of both, by which a file is known that others have put in its place, or changed. Older entries have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sums: Option<(u64, u64)>,
 }
 
 impl Entry {

@@ -1,6 +1,7 @@
 //! Files that are being written: hidden beside the place they will have, and locked while they are ours, so that what a killed
 //! load left can be told from what another is writing, on whatever machine or in whatever container that one runs.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -11,6 +12,9 @@ use crate::error::{Error, Result};
 
 /// What a hidden folder's name has behind that of its hidden file.
 const FOLDER: &str = ".d";
+
+/// What a hidden file's name has between that of the file it is for, and PID-COUNT.
+const MARK: &str = ".inrush-";
 
 /// A file that is ours alone until this goes. The file itself stays: it is published or removed by name.
 #[derive(Debug)]
@@ -34,12 +38,12 @@ impl Pending {
     /// When the directory can't be read or written.
     pub fn create(path: &Path, private: bool) -> io::Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let prefix = prefix(path);
+        let name = name_of(path);
         let directory = directory(path);
-        sweep(directory, &prefix)?;
+        sweep(directory, |of| of == name)?;
         loop {
             let count = COUNT.fetch_add(1, Relaxed);
-            let path = directory.join(format!("{prefix}{}-{count}", std::process::id()));
+            let path = directory.join(format!(".{name}{MARK}{}-{count}", std::process::id()));
             let mut options = File::options();
             options.write(true).create_new(true);
             #[cfg(unix)]
@@ -100,7 +104,20 @@ impl Drop for PendingFolder {
 /// Removes what loads that were killed have left hidden beside `path`, whether or not `path` is there.
 pub fn sweep_beside(path: &Path) {
     // A folder that can't be read or written holds nothing of ours, or keeps it.
-    let _ = sweep(directory(path), &prefix(path));
+    let name = name_of(path);
+    let _ = sweep(directory(path), |of| of == name);
+}
+
+/// The same for many paths: each folder is read once.
+pub fn sweep_beside_all(paths: impl IntoIterator<Item = PathBuf>) {
+    let mut folders: BTreeMap<PathBuf, BTreeSet<String>> = BTreeMap::new();
+    for path in paths {
+        let names = folders.entry(directory(&path).to_owned()).or_default();
+        names.insert(name_of(&path));
+    }
+    for (folder, names) in &folders {
+        let _ = sweep(folder, |of| names.contains(of));
+    }
 }
 
 /// Gives a hidden file the name that it is for, which has to be free: others see all of it, or nothing.
@@ -204,20 +221,23 @@ pub fn no_directory(path: &Path) -> Error {
     }
 }
 
-fn prefix(path: &Path) -> String {
-    format!(".{}.inrush-", path.file_name().unwrap_or_default().to_string_lossy())
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn sweep(directory: &Path, prefix: &str) -> io::Result<()> {
+/// The name of the file that a hidden one is for.
+fn goal(hidden: &str) -> Option<&str> {
+    let (name, rest) = hidden.strip_prefix('.')?.rsplit_once(MARK)?;
+    let (pid, count) = rest.split_once('-')?;
+    let is_number = |n: &str| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit());
+    (is_number(pid) && is_number(count)).then_some(name)
+}
+
+fn sweep(directory: &Path, is_swept: impl Fn(&str) -> bool) -> io::Result<()> {
     for entry in fs::read_dir(directory)?.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        // PID-COUNT; what SQLite and DuckDB write beside it goes with it.
-        let ours = name.strip_prefix(prefix).is_some_and(|rest| {
-            rest.split_once('-').is_some_and(|(pid, count)| {
-                [pid, count].iter().all(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
-            })
-        });
-        if !ours {
+        // What SQLite and DuckDB write beside it goes with it.
+        if !goal(&name).is_some_and(&is_swept) {
             continue;
         }
         let Ok(file) = File::options().write(true).open(entry.path()) else { continue };
@@ -290,5 +310,11 @@ mod tests {
         assert!(others.iter().all(|name| place.path().join(name).exists()));
         assert!(!dead.iter().any(|name| place.path().join(name).exists()));
         assert!(!beside.iter().any(|name| place.path().join(name).exists()));
+        dead.iter().for_each(|name| write(name));
+        sweep_beside_all(["b.db", "a.db", "c.db"].map(|name| place.path().join(name)));
+        let left = |name: &&&str| place.path().join(name).exists();
+        assert_eq!(others.iter().filter(left).count(), others.len() - 1);
+        assert!(!dead.iter().any(|name| place.path().join(name).exists()));
+        assert!(living.path.exists() && second.path.exists());
     }
 }

@@ -169,6 +169,26 @@ fn a_killed_load_leaves_no_rejects_for_long() {
     assert_eq!(fixture.names(), names);
 }
 
+#[test]
+fn a_load_without_bad_rows_sweeps_up_what_a_killed_one_has_left_of_its_own() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "a\n1\n");
+    let names = ["in.rejects.csv", "in.rejects.csv.jsonl", "bad.csv", "bad.csv.jsonl"];
+    let left = names.map(|name| format!(".{name}.inrush-1-0"));
+    let ways: [(&[&str], usize); 3] =
+        [(&[], 2), (&["--max-rejects", "all"], 2), (&["--rejects", "bad.csv"], 4)];
+    for (options, swept) in ways {
+        for name in &left {
+            fixture.write(name, "bad");
+        }
+        let load = ["in.csv", "t.db", "--if-exists", "replace"];
+        fixture.load(&[&load[..], options].concat()).exits(0);
+        let names = fixture.names();
+        let stay: Vec<&String> = left.iter().filter(|name| names.contains(name)).collect();
+        assert_eq!(stay, left[swept..].iter().collect::<Vec<_>>(), "{options:?}");
+    }
+}
+
 /// Sends a signal.
 pub(crate) fn send(child: &Child, name: &str) {
     let pid = child.id().to_string();

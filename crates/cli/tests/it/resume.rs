@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, Outcome};
 
 /// Options that decide what a row means: another word for each than the first run had, and what is said of the two.
 const DECIDING: [(&[&str], &str); 31] = [
@@ -171,6 +171,92 @@ fn bad_rows_stay_in_their_file_however_the_source_is_named() {
     load("sub/../in.csv", &["--max-rejects", "2", "--resume"]).exits(3);
     assert_eq!(fixture.read("in.rejects.csv"), b"a,b\nfirst,q\nlast,q\n");
     assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 2_000);
+}
+
+/// A load that ended behind some steps, with one bad row in them; and how it goes on.
+fn with_a_bad_row() -> (Fixture, impl Fn(&Fixture, &[&str]) -> Outcome) {
+    let fixture = Fixture::new();
+    let rows: String = (0..2_000).map(|n| format!("{n},x\n")).collect();
+    fixture.write("in.csv", format!("a,b\nfirst,q\n{rows}last,q\n"));
+    let load = |fixture: &Fixture, more: &[&str]| {
+        let options = ["in.csv", "t.db", "--table", "t", "--type", "a=integer"];
+        fixture.load(&[&options[..], &STEPS, more].concat())
+    };
+    load(&fixture, &["--max-rejects", "1"]).exits(1).says(&["resumable"]);
+    assert_eq!(fixture.read("in.rejects.csv"), OF_STEPS);
+    (fixture, load)
+}
+
+const OF_STEPS: &[u8] = b"a,b\nfirst,q\n";
+
+#[test]
+fn a_file_of_bad_rows_is_cut_only_where_it_is_what_the_steps_have_left() {
+    let (fixture, load) = with_a_bad_row();
+    let on = ["--max-rejects", "2", "--resume"];
+    let elsewhere = [&on[..], &["--rejects", "new.csv"]].concat();
+    let names = ["in.rejects.csv", "in.rejects.csv.jsonl"];
+    let of_steps = names.map(|name| fixture.read(name));
+    let database = fixture.read("t.db");
+    let again = || {
+        fixture.write("t.db", &database);
+        for (name, bytes) in names.iter().zip(&of_steps) {
+            fixture.write(name, bytes);
+        }
+    };
+    let fix = || {
+        fixture.write(names[0], "a,b\n-1,a row that is fixed\n");
+    };
+    let load_another = || {
+        fixture.write("other.csv", "a,b\n1,y\nother,y\nthird,y\n");
+        let other = ["other.csv", "other.db", "--type", "a=integer", "--max-rejects", "all"];
+        let other = [&other[..], &["--rejects", names[0], "--if-exists", "replace"]].concat();
+        fixture.load(&other).exits(3);
+    };
+    let change_notes = || {
+        fixture.write(names[1], [&b"{}"[..], &of_steps[1]].concat());
+    };
+    let shorten = || {
+        fixture.write(names[0], "a,b\n");
+    };
+    let others: [&dyn Fn(); 4] = [&fix, &load_another, &change_notes, &shorten];
+    for change in others {
+        again();
+        change();
+        let before = names.map(|name| fixture.read(name));
+        load(&fixture, &on).exits(1).says(&["in.rejects.csv", "has changed", "--rejects"]);
+        assert!(names.map(|name| fixture.read(name)) == before, "bad rows were changed");
+        let run = load(&fixture, &elsewhere).exits(3);
+        run.prints(&["in.rejects.csv", "has changed", "stays as it is"]);
+        assert!(names.map(|name| fixture.read(name)) == before, "bad rows were changed");
+        assert_eq!(fixture.read("new.csv"), b"a,b\nlast,q\n");
+        assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 2_000);
+    }
+    // What a run that was killed has left behind the last step.
+    for older in [false, true] {
+        again();
+        if older {
+            // Older versions wrote no sums.
+            let sql =
+                "UPDATE inrush_steps SET entry = json_remove(entry, '$.so_far.rejects[0].sums')";
+            fixture.sql("t.db", sql);
+        }
+        fixture.write(names[0], [OF_STEPS, b"last,q\n"].concat());
+        load(&fixture, &on).exits(3);
+        assert_eq!(fixture.read(names[0]), b"a,b\nfirst,q\nlast,q\n");
+        assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 2_000);
+    }
+}
+
+#[test]
+fn bad_rows_behind_the_last_step_are_in_one_file_though_they_go_elsewhere() {
+    let (fixture, load) = with_a_bad_row();
+    let notes = fixture.read("in.rejects.csv.jsonl");
+    fixture.write("in.rejects.csv", [OF_STEPS, b"last,q\n"].concat());
+    fixture.write("in.rejects.csv.jsonl", notes.repeat(2));
+    load(&fixture, &["--max-rejects", "2", "--resume", "--rejects", "new.csv"]).exits(3);
+    assert_eq!(fixture.read("in.rejects.csv"), OF_STEPS);
+    assert_eq!(fixture.read("in.rejects.csv.jsonl"), notes);
+    assert_eq!(fixture.read("new.csv"), b"a,b\nlast,q\n");
 }
 
 #[test]

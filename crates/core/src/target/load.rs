@@ -69,7 +69,8 @@ pub trait Load: Send {
     /// Commits what was sent, with what was recorded, and makes ready for more.
     ///
     /// # Errors
-    /// When the target refuses, or does not answer: then only the ledger knows whether the step is committed.
+    /// When the target refuses, or does not answer: then only the ledger knows whether the step is committed, and [`Load::abort`] says
+    /// nothing else than that it does not know, or that rows are committed.
     fn step(&mut self) -> Result<()> {
         Err(without_steps())
     }

@@ -79,9 +79,8 @@ pub(super) fn attempt(
     let held = rejects.take_held();
     let learnt = load.retry(ended_by).map(Learnt::Target).or(mismatch.map(Learnt::Guess));
     let aftermath = load.abort();
-    let aftermath = match steps.as_ref().and_then(Steps::aftermath) {
-        // Whatever the target says: the ledger knows which steps are committed.
-        Some(resumable) => resumable,
+    let aftermath = match &steps {
+        Some(steps) => steps.aftermath(aftermath, rejects),
         None => aftermath,
     };
     if matches!(aftermath, Aftermath::NothingChanged | Aftermath::Resumable { .. }) {
@@ -327,7 +326,7 @@ impl<'l> Collector<dyn Load + 'l> for Stream<'_> {
         *looked_at = tally.file;
         steps.record(load, tally, rejects, false)?;
         load.step()?;
-        steps.committed();
+        steps.committed(rejects);
         rejects.take_held().iter().for_each(|row| self.observer.rejected(row));
         Ok(())
     }

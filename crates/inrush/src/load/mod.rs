@@ -19,7 +19,7 @@ use crate::pipe::reject::RejectFiles;
 use crate::plan::{Plan, Retry};
 use crate::report::Report;
 use inrush_core::error::{Aftermath, Error, Kind, Result};
-use inrush_core::pending::{follow_link, sweep_beside};
+use inrush_core::pending::{follow_link, sweep_beside, sweep_beside_all};
 
 use attempt::{Failed, attempt};
 
@@ -90,6 +90,10 @@ fn tries(earlier: &mut Earlier, plan: &Plan, observer: &dyn Observer) -> Result<
     let began = Instant::now();
     if let Some(file) = plan.location.files.first() {
         sweep_beside(&follow_link(file));
+    }
+    // Once, of a writer's steps.
+    if earlier.rejects.is_none() {
+        sweep_beside_all(plan.files_of_rejects());
     }
     if let Some(report) = steps::finished(plan) {
         return Ok(report);

@@ -123,22 +123,30 @@ impl Steps {
         self.entry.so_far = tally.so_far(rejects.lengths()?);
         load.record(&self.entry)?;
         rejects.publish()?;
-        rejects.keep();
         self.is_recorded = true;
         Ok(())
     }
 
     /// What was recorded is committed.
-    pub(super) fn committed(&mut self) {
+    pub(super) fn committed(&mut self, rejects: &mut RejectFiles) {
+        rejects.keep();
         self.committed = self.entry.steps;
         self.rows_committed = self.entry.so_far.rows.loaded;
         self.is_recorded = false;
     }
 
-    /// What a try leaves that fails now; `None` where it may have committed nothing.
-    pub(super) fn aftermath(&self) -> Option<Aftermath> {
-        let is_begun = self.committed > 0 || self.is_recorded;
-        is_begun.then_some(Aftermath::Resumable { rows: self.rows_committed })
+    /// What a try leaves that fails now and of which the target says this. Of earlier steps the ledger knows better. Bad rows of a step
+    /// that may be committed stay.
+    pub(super) fn aftermath(&self, says: Aftermath, rejects: &mut RejectFiles) -> Aftermath {
+        let is_undone = !matches!(says, Aftermath::Unknown | Aftermath::Committed { .. });
+        let may_be_committed = self.is_recorded && !is_undone;
+        if may_be_committed {
+            rejects.keep();
+        }
+        match self.committed > 0 || may_be_committed {
+            true => Aftermath::Resumable { rows: self.rows_committed },
+            false => says,
+        }
     }
 
     /// The steps of a load that has reached its end.

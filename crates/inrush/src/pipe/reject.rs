@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Seek as _, SeekFrom, Write};
+use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use inrush_core::flow::Code;
 use inrush_core::ledger::RejectsLength;
 use serde::Serialize;
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::plan::{Plan, RejectLimit, RejectsTo, Request};
 use inrush_core::error::{Error, ErrorPlace, Kind, Result, shorten};
@@ -151,6 +152,8 @@ pub(crate) struct RejectFiles {
     held: Vec<Reject>,
     /// Files of earlier steps which take no rows any more.
     closed: Vec<RejectsLength>,
+    /// Why some of them hold more than that, or something else.
+    left: Vec<String>,
     newline: u8,
     /// The table that refused the rows.
     table: RejectsTable,
@@ -163,15 +166,29 @@ struct OpenPair {
     /// Where rows and notes are until they are published; nothing where they were by an earlier run.
     hidden: Option<(PathBuf, PathBuf)>,
     published: bool,
-    /// Bytes of rows and notes so far.
-    bytes: (u64, u64),
-    /// How many of them go with committed rows; `None` where none do.
-    kept: Option<(u64, u64)>,
+    /// Whether bad rows in it go with committed ones.
+    is_kept: bool,
     /// Files of an earlier load that had the names: (name, where it is now).
     moved: Vec<(PathBuf, PathBuf)>,
-    /// The files, locked as long as they are ours. There may be as many pairs as inputs, so no file has a second handle.
-    rows: BufWriter<File>,
-    notes: BufWriter<File>,
+    rows: Half,
+    notes: Half,
+}
+
+/// A file of rows, or of notes.
+struct Half {
+    /// Locked as long as it is ours. There may be as many pairs as inputs, so no file has a second handle.
+    file: BufWriter<File>,
+    /// What was put into it so far.
+    put: Extent,
+    /// How much of that goes with committed rows.
+    kept: Extent,
+}
+
+/// The beginning of a file.
+#[derive(Clone, Default)]
+struct Extent {
+    bytes: u64,
+    sum: Xxh3,
 }
 
 impl RejectFiles {
@@ -187,16 +204,18 @@ impl RejectFiles {
             open: Vec::new(),
             held: Vec::new(),
             closed: Vec::new(),
+            left: Vec::new(),
             newline: plan.source.grammar.newline(),
             table,
             dialect: dialect_of(&plan.source),
         }
     }
 
-    /// Goes on with the files of earlier steps: what is in them of rows that were not committed is cut off.
+    /// Goes on with the files of earlier steps: what is in them of rows that were not committed is cut off, also where bad rows go
+    /// elsewhere from now on.
     ///
     /// # Errors
-    /// When one of them holds less than it did, or another process writes into it.
+    /// When one that takes more rows is not what the steps have left, or another process writes into it.
     pub(crate) fn go_on(&mut self, lengths: &[RejectsLength]) -> Result<()> {
         if lengths.is_empty() {
             return Ok(());
@@ -205,7 +224,13 @@ impl RejectFiles {
         for length in lengths {
             match planned.get(&from_root(&length.path)) {
                 Some(path) => self.open.push(OpenPair::again(path, length)?),
-                None => self.closed.push(length.clone()),
+                None => {
+                    // Nothing is written into it any more, so whatever was done to it since is its owner's business.
+                    if let Err(error) = OpenPair::again(&length.path, length) {
+                        self.left.push(format!("{}; it stays as it is", error.what()));
+                    }
+                    self.closed.push(length.clone());
+                }
             }
         }
         Ok(())
@@ -217,10 +242,15 @@ impl RejectFiles {
     /// When they can't be written.
     pub(crate) fn lengths(&mut self) -> Result<Vec<RejectsLength>> {
         let of = |pair: &mut OpenPair| -> io::Result<RejectsLength> {
-            pair.rows.flush()?;
-            pair.notes.flush()?;
-            let (rows_bytes, notes_bytes) = pair.bytes;
-            Ok(RejectsLength { path: from_root(&pair.path), rows_bytes, notes_bytes })
+            pair.rows.file.flush()?;
+            pair.notes.file.flush()?;
+            let (rows, notes) = (&pair.rows.put, &pair.notes.put);
+            Ok(RejectsLength {
+                path: from_root(&pair.path),
+                rows_bytes: rows.bytes,
+                notes_bytes: notes.bytes,
+                sums: Some((rows.sum.digest(), notes.sum.digest())),
+            })
         };
         let open = self.open.iter_mut();
         let open = open.map(|pair| of(pair).map_err(|error| cannot_write(&pair.path, error)));
@@ -229,7 +259,7 @@ impl RejectFiles {
 
     /// What is in the files stays, whatever becomes of the load: rows are committed that go with it.
     pub(crate) fn keep(&mut self) {
-        self.open.iter_mut().for_each(|pair| pair.kept = Some(pair.bytes));
+        self.open.iter_mut().for_each(OpenPair::keep);
     }
 
     /// Whether there was no bad row.
@@ -304,24 +334,24 @@ impl RejectFiles {
         Ok(())
     }
 
-    /// What was moved aside, in words.
+    /// What was moved aside, and what is not as the steps have left it, in words.
     pub(crate) fn notes(&self) -> Vec<String> {
         let moved = self.open.iter().flat_map(|pair| &pair.moved);
-        moved
-            .map(|(name, aside)| format!("an earlier {} is now {}", text(name), text(aside)))
-            .collect()
+        let moved =
+            moved.map(|(name, aside)| format!("an earlier {} is now {}", text(name), text(aside)));
+        self.left.iter().cloned().chain(moved).collect()
     }
 
     /// Takes the bad rows away again that were put here since [`RejectFiles::keep`], published or not, and puts back what had the names
     /// of files that hold no others: the load they belong to did not happen.
     pub(crate) fn withdraw(&mut self) {
         self.open.retain_mut(|pair| {
-            match pair.kept {
-                None => pair.withdraw(),
+            match pair.is_kept {
+                false => pair.withdraw(),
                 // A bad row too many is no loss, and the load's own error matters more.
-                Some(kept) => drop(pair.cut(kept)),
+                true => drop(pair.rows.cut().and_then(|()| pair.notes.cut())),
             }
-            pair.kept.is_some()
+            pair.is_kept
         });
     }
 }
@@ -340,66 +370,37 @@ impl OpenPair {
         // A load that fails leaves nothing.
         let notes = notes.inspect_err(|_| drop(fs::remove_file(&rows_path)));
         let (notes_path, notes) = notes?.into_file();
-        let (rows, notes) = (BufWriter::new(rows), BufWriter::new(notes));
+        let (rows, notes) = (Half::new(rows), Half::new(notes));
         let (path, moved) = (path.to_owned(), Vec::new());
         let hidden = Some((rows_path, notes_path));
-        let (bytes, kept) = ((0, 0), None);
-        Ok(Self { path, hidden, published: false, bytes, kept, moved, rows, notes })
+        Ok(Self { path, hidden, published: false, is_kept: false, moved, rows, notes })
     }
 
     /// The files of earlier steps, as long as they were after the last of them.
     fn again(path: &Path, length: &RejectsLength) -> Result<Self> {
-        let open = |path: &Path, bytes: u64| -> Result<BufWriter<File>> {
-            let shown = text(path);
-            let gone = |why: &str| {
-                Error::source(format!("{shown} holds bad rows of the steps so far, and {why}"))
-                    .advise("put it back as it was, and fix the rows when the load is through")
-            };
-            let fail = |error: io::Error| match error.kind() {
-                io::ErrorKind::NotFound => gone("is not there any more"),
-                _ => cannot_write(path, error),
-            };
-            let mut file = File::options().read(true).write(true).open(path).map_err(fail)?;
-            if file.try_lock().is_err() {
-                return Err(gone("another process writes into it"));
-            }
-            if file.metadata().map_err(fail)?.len() < bytes {
-                return Err(gone("it has changed: it is shorter now"));
-            }
-            file.set_len(bytes).map_err(fail)?;
-            file.seek(SeekFrom::End(0)).map_err(fail)?;
-            Ok(BufWriter::new(file))
-        };
-        let rows = open(path, length.rows_bytes)?;
-        let notes = open(&sidecar_path(path), length.notes_bytes)?;
+        let (rows_sum, notes_sum) = length.sums.unzip();
+        let mut rows = Half::again(path, length.rows_bytes, rows_sum)?;
+        let mut notes = Half::again(&sidecar_path(path), length.notes_bytes, notes_sum)?;
+        for half in [&mut rows, &mut notes] {
+            half.cut().map_err(|error| cannot_write(path, error))?;
+        }
         let (path, moved) = (path.to_owned(), Vec::new());
-        let bytes = (length.rows_bytes, length.notes_bytes);
-        let (hidden, published, kept) = (None, true, Some(bytes));
-        Ok(Self { path, hidden, published, bytes, kept, moved, rows, notes })
+        Ok(Self { path, hidden: None, published: true, is_kept: true, moved, rows, notes })
     }
 
     /// Writes rows, and what is wrong with them.
     fn put(&mut self, rows: &[&[u8]], notes: &[u8]) -> io::Result<()> {
-        for part in rows {
-            self.rows.write_all(part)?;
-            self.bytes.0 += part.len() as u64;
-        }
-        self.notes.write_all(notes)?;
-        self.bytes.1 += notes.len() as u64;
-        Ok(())
+        rows.iter().try_for_each(|part| self.rows.put(part))?;
+        self.notes.put(notes)
     }
 
-    /// Makes the files as long as they were.
-    fn cut(&mut self, (rows, notes): (u64, u64)) -> io::Result<()> {
-        for (file, bytes) in [(&mut self.rows, rows), (&mut self.notes, notes)] {
-            let mut own = file.get_ref().try_clone()?;
-            own.set_len(bytes)?;
-            own.seek(SeekFrom::Start(bytes))?;
-            // What the buffer holds is not to be written any more.
-            let _ = std::mem::replace(file, BufWriter::new(own)).into_parts();
+    fn keep(&mut self) {
+        self.is_kept = true;
+        for half in [&mut self.rows, &mut self.notes] {
+            if !half.is_kept() {
+                half.kept = half.put.clone();
+            }
         }
-        self.bytes = (rows, notes);
-        Ok(())
     }
 
     /// Takes the files away, and puts back what had their names.
@@ -420,10 +421,10 @@ impl OpenPair {
     }
 
     fn publish(&mut self) -> io::Result<()> {
-        if self.kept == Some(self.bytes) {
+        if self.is_kept && self.rows.is_kept() && self.notes.is_kept() {
             return Ok(());
         }
-        for file in [&mut self.rows, &mut self.notes] {
+        for Half { file, .. } in [&mut self.rows, &mut self.notes] {
             file.flush()?;
             file.get_ref().sync_all()?;
         }
@@ -444,6 +445,82 @@ impl OpenPair {
         }
         self.published = true;
         Ok(())
+    }
+}
+
+impl Half {
+    fn new(file: File) -> Self {
+        Self { file: BufWriter::new(file), put: Extent::default(), kept: Extent::default() }
+    }
+
+    /// A file of earlier steps, which begins with so many bytes of theirs.
+    fn again(path: &Path, bytes: u64, sum: Option<u64>) -> Result<Self> {
+        let shown = text(path);
+        let gone = |why: &str| {
+            Error::source(format!("{shown} holds bad rows of the steps so far, and {why}"))
+                .advise("put it back as it was, and fix the rows when the load is through")
+                .advise("or leave it as it is, and name another file with --rejects for those that are still to come")
+        };
+        let fail = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => gone("is not there any more"),
+            _ => cannot_write(path, error),
+        };
+        let file = File::options().read(true).write(true).open(path).map_err(fail)?;
+        if file.try_lock().is_err() {
+            return Err(gone("another process writes into it"));
+        }
+        let kept = Extent::of(&file, bytes).map_err(fail)?;
+        if kept.bytes < bytes {
+            return Err(gone("it has changed: it is shorter now"));
+        }
+        // What is behind them may be cut off only where they are ours: its owner may have fixed rows, and another load may have the name.
+        if sum.is_some_and(|sum| sum != kept.sum.digest()) {
+            return Err(gone("it has changed: it does not begin with them any more"));
+        }
+        Ok(Self { file: BufWriter::new(file), put: kept.clone(), kept })
+    }
+
+    fn put(&mut self, part: &[u8]) -> io::Result<()> {
+        self.file.write_all(part)?;
+        self.put.add(part);
+        Ok(())
+    }
+
+    fn is_kept(&self) -> bool {
+        self.kept.bytes == self.put.bytes
+    }
+
+    /// Makes the file as long as what is kept of it.
+    fn cut(&mut self) -> io::Result<()> {
+        let mut own = self.file.get_ref().try_clone()?;
+        own.set_len(self.kept.bytes)?;
+        own.seek(SeekFrom::Start(self.kept.bytes))?;
+        // What the buffer holds is not to be written any more.
+        let _ = std::mem::replace(&mut self.file, BufWriter::new(own)).into_parts();
+        self.put = self.kept.clone();
+        Ok(())
+    }
+}
+
+impl Extent {
+    /// So many bytes of a file, or all that it has.
+    fn of(file: &File, bytes: u64) -> io::Result<Self> {
+        let mut extent = Self::default();
+        let mut reader = BufReader::with_capacity(1 << 16, file).take(bytes);
+        loop {
+            let part = reader.fill_buf()?;
+            if part.is_empty() {
+                return Ok(extent);
+            }
+            extent.add(part);
+            let taken = part.len();
+            reader.consume(taken);
+        }
+    }
+
+    fn add(&mut self, part: &[u8]) {
+        self.bytes += part.len() as u64;
+        self.sum.update(part);
     }
 }
 
@@ -524,4 +601,86 @@ pub(crate) fn limit_error(
         true => allow,
         false => format!("fix the row, or {allow}"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(place: &Path) -> RejectFiles {
+        let file = RejectPlace {
+            file: "in.csv".to_owned(),
+            path: Some(place.join("bad.csv")),
+            header: b"a\n".to_vec(),
+        };
+        RejectFiles {
+            places: vec![file],
+            open: Vec::new(),
+            held: Vec::new(),
+            closed: Vec::new(),
+            left: Vec::new(),
+            newline: b'\n',
+            table: RejectsTable { name: "t".to_owned(), is_named: false },
+            dialect: None,
+        }
+    }
+
+    fn bad(raw: &[u8]) -> Reject {
+        Reject {
+            file: 0,
+            record: 1,
+            at: Position::Rows { row: 1 },
+            column: None,
+            code: Code::Json,
+            message: "bad".to_owned(),
+            raw: raw.to_vec(),
+        }
+    }
+
+    /// Rows are put, kept and cut in one run and the next, and the sums are those of what is there.
+    #[test]
+    fn what_is_kept_is_known_again() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("bad.csv");
+        let step = |files: &mut RejectFiles, raw: &[u8]| {
+            files.push(&bad(raw)).unwrap();
+            let lengths = files.lengths().unwrap();
+            files.publish().unwrap();
+            files.keep();
+            lengths
+        };
+        let mut first = files(place.path());
+        step(&mut first, b"one");
+        first.push(&bad(b"is cut")).unwrap();
+        first.withdraw();
+        let lengths = step(&mut first, b"two");
+        first.push(&bad(b"is left by who is killed")).unwrap();
+        first.lengths().unwrap();
+        drop(first);
+        assert_eq!(fs::read(&path).unwrap(), b"a\none\ntwo\nis left by who is killed\n");
+        let mut second = files(place.path());
+        second.go_on(&lengths).unwrap();
+        let lengths = step(&mut second, b"three");
+        drop(second);
+        let whole = b"a\none\ntwo\nthree\n";
+        assert_eq!(fs::read(&path).unwrap(), whole);
+        let mut third = files(place.path());
+        third.go_on(&lengths).unwrap();
+        assert_eq!(third.lengths().unwrap(), lengths);
+        drop(third);
+        let changed = [b"a\n1", &whole[3..], b"and more"].concat();
+        fs::write(&path, &changed).unwrap();
+        assert!(files(place.path()).go_on(&lengths).is_err());
+        let mut elsewhere = files(place.path());
+        elsewhere.places[0].path = None;
+        elsewhere.go_on(&lengths).unwrap();
+        assert_eq!((elsewhere.notes().len(), elsewhere.paths().len()), (1, 1));
+        assert_eq!(fs::read(&path).unwrap(), changed);
+        fs::write(&path, [whole, &b"is cut"[..]].concat()).unwrap();
+        let mut elsewhere = files(place.path());
+        elsewhere.places[0].path = None;
+        elsewhere.go_on(&lengths).unwrap();
+        assert!(elsewhere.notes().is_empty());
+        assert_eq!(fs::read(&path).unwrap(), whole);
+    }
 }

@@ -1028,6 +1028,16 @@ impl Plan {
         dialect_shown(&self.source, &self.request)
     }
 
+    /// Files of bad rows, and what goes beside them: where this load puts some, and where one would that allows more.
+    pub(crate) fn files_of_rejects(&self) -> impl Iterator<Item = PathBuf> {
+        // Nothing stands beside a pipe.
+        let inputs = self.source.inputs.iter().map(|input| &input.place);
+        let inputs = inputs.filter(|place| place.can_be_reread());
+        let beside = inputs.filter_map(|place| beside(place, &self.source.grammar));
+        let planned = self.reject_places.iter().filter_map(|place| place.path.clone());
+        planned.chain(beside).flat_map(|path| [sidecar_path(&path), path])
+    }
+
     /// What a load that fails leaves, in the user's word; none where rows are committed on the way, and no later run can go on.
     pub fn guarantee(&self) -> &'static str {
         match (&self.steps, self.choice.atomic) {

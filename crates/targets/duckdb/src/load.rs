@@ -371,7 +371,10 @@ impl Load for DuckLoad<'_> {
     fn step(&mut self) -> Result<()> {
         self.session.commit().map_err(|refusal| self.session.explain(&refusal))?;
         self.session.keep();
-        self.session.begin()
+        let begun = self.session.begin();
+        // The step is committed, which `abort` would not know of.
+        self.outcome.committed = begun.is_err();
+        begun
     }
 
     fn indexes(&self) -> bool {

@@ -1010,9 +1010,15 @@ impl Load for MysqlLoad<'_> {
     }
 
     fn step(&mut self) -> Result<()> {
-        self.run("COMMIT")?;
+        if let Err(failure) = self.session.execute("COMMIT") {
+            self.unsure = matches!(failure, Failure::Lost(_));
+            return Err(self.session.explain(failure));
+        }
         self.ahead = Ahead::Nothing;
-        self.run("START TRANSACTION")
+        let begun = self.run("START TRANSACTION");
+        // The step is committed, which `abort` would not know of.
+        self.unsure = begun.is_err();
+        begun
     }
 
     fn indexes(&self) -> bool {

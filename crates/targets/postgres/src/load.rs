@@ -657,7 +657,11 @@ impl Load for PostgresLoad<'_> {
                 .map_err(|failure| in_the_way(&self.session, failure, &self.job.table))?;
         }
         let begin = settings(self.job, self.mode, false, "");
-        let stepped = self.session.commit().and_then(|()| self.session.execute(begin));
+        let committed = self.session.commit();
+        // A refusal alone says that it is not committed.
+        self.unsure = committed.as_ref().err().is_none_or(|why| matches!(why, Failure::Lost(_)));
+        let stepped = committed.and_then(|()| self.session.execute(begin));
+        self.unsure &= stepped.is_err();
         stepped.map(drop).map_err(|failure| self.session.explain(failure))
     }
 

@@ -515,7 +515,10 @@ impl Load for SqliteLoad<'_> {
     fn step(&mut self) -> Result<()> {
         commit(&self.session, self.job)?;
         self.session.keep();
-        begin(&self.session, self.job)
+        let begun = begin(&self.session, self.job);
+        // The step is committed, which `abort` would not know of.
+        self.committed.anything = begun.is_err();
+        begun
     }
 
     fn indexes(&self) -> bool {

@@ -58,6 +58,27 @@ fn a_parent_may_come_later_and_one_that_never_comes_is_named() {
 }
 
 #[test]
+fn a_first_step_that_fails_at_its_commit_leaves_nothing() {
+    let fixture = Fixture::new();
+    fixture.sql(
+        "t.db",
+        &format!("CREATE TABLE t (id INTEGER PRIMARY KEY, up REFERENCES t {DEFERRED})"),
+    );
+    let rows: String = (4..2_000).map(|id| format!("{id},\n")).collect();
+    let in_steps = ["--guarantee", "chunks", "--chunk-size", "4k", "--max-rejects", "all"];
+    // In the first of several steps, and in the only one.
+    for commit_rows in ["500", "500000"] {
+        let args = [&["t.csv", "t.db", "--commit-rows", commit_rows], &in_steps[..]].concat();
+        fixture.write("t.csv", format!("id,up\n1,2\nbad,\n2,\n3,77777\n{rows}"));
+        fixture.refuses(&args).says(&["refers to rows of table t that are not there"]);
+    }
+    fixture.write("t.csv", format!("id,up\n1,2\nbad,\n2,\n{rows}"));
+    let args = ["t.csv", "t.db", "--commit-rows", "500"];
+    fixture.load(&[&args, &in_steps[..]].concat()).exits(3);
+    assert_eq!(fixture.read("t.rejects.csv"), b"id,up\nbad,\n");
+}
+
+#[test]
 fn rows_that_come_back_satisfy_those_that_refer_to_them_in_the_end() {
     let fixture = Fixture::new();
     fixture.sql("t.db", PARENT).sql(
