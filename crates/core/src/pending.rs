@@ -101,6 +101,50 @@ impl Drop for PendingFolder {
     }
 }
 
+/// A turn at putting a file in the place of another: who has it looks at what is there and gives the name to a new file, and no other load
+/// does either meanwhile.
+#[derive(Debug)]
+pub struct Turn {
+    path: PathBuf,
+    /// Held for its lock. The kernel lets go of it when we are killed.
+    _locked: File,
+}
+
+impl Turn {
+    /// Waits for a turn at `path`. The lock is on a hidden file beside it, for a lock on the file itself or its folder may be that of the
+    /// script that runs us.
+    ///
+    /// # Errors
+    /// When the directory can't be written.
+    pub fn wait(path: &Path) -> io::Result<Self> {
+        let path = directory(path).join(format!("{}lock", prefix(path)));
+        let mut options = File::options();
+        options.write(true).create(true).truncate(false);
+        loop {
+            let locked = options.open(&path)?;
+            match locked.lock() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                locked => locked?,
+            }
+            // Who had the turn before has removed it.
+            #[cfg(unix)]
+            let is_there = std::os::unix::fs::MetadataExt::nlink(&locked.metadata()?) > 0;
+            #[cfg(not(unix))]
+            let is_there = path.exists();
+            if is_there {
+                return Ok(Self { path, _locked: locked });
+            }
+        }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        // While it is locked. One that can't be removed is the next turn's.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
 /// Removes what loads that were killed have left hidden beside `path`, whether or not `path` is there.
 pub fn sweep_beside(path: &Path) {
     // A folder that can't be read or written holds nothing of ours, or keeps it.
@@ -277,6 +321,31 @@ mod tests {
         assert_eq!(publish(&hidden, &path).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!((fs::read(&path).unwrap(), hidden.exists()), (b"ours".to_vec(), true));
         assert_eq!(sync_name(&path), None);
+    }
+
+    /// Each turn looks at what is there and puts one more in its place.
+    #[test]
+    fn turns_at_a_name_come_one_after_the_other() {
+        const TURNS: usize = 50;
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("a.csv");
+        fs::write(&path, b"").unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..TURNS {
+                        let hidden = Pending::create(&path, false).unwrap();
+                        let _turn = Turn::wait(&path).unwrap();
+                        let mut bytes = fs::read(&path).unwrap();
+                        bytes.push(b'x');
+                        fs::write(&hidden.path, bytes).unwrap();
+                        fs::rename(&hidden.path, &path).unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(fs::read(&path).unwrap().len(), 4 * TURNS);
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::plan::{Plan, RejectLimit, RejectsTo, Request};
 use inrush_core::error::{Error, ErrorPlace, Kind, Result, shorten};
 use inrush_core::path::text;
-use inrush_core::pending::{Pending, directory, from_root};
+use inrush_core::pending::{Pending, Turn, directory, from_root};
 use inrush_source::rejects::{RejectsDialect, RejectsTable, dialect_of, line_hash};
 
 pub use inrush_source::rejects::sidecar_path;
@@ -431,6 +431,7 @@ impl OpenPair {
         let Some((rows, notes)) = self.hidden.as_ref().filter(|_| !self.published) else {
             return Ok(());
         };
+        let _turn = Turn::wait(&self.path)?;
         let aside = free_name(&self.path);
         let names = [
             (notes, sidecar_path(&self.path), sidecar_path(&aside)),

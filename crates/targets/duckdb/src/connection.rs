@@ -259,6 +259,15 @@ impl Drop for Connection {
 }
 
 impl Connection {
+    /// Closes the connection. When the database goes with it, which this process then opens no second time meanwhile, `last` comes first.
+    pub(super) fn close(self, last: impl FnOnce(&Self)) {
+        let _open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        if Arc::strong_count(&self._database) == 1 {
+            last(&self);
+        }
+        drop(self);
+    }
+
     /// Runs statements; the answer is the last one's.
     pub(super) fn query(&self, sql: &str) -> Result<Answer, Refusal> {
         self.borrowed().query(sql)

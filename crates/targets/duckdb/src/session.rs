@@ -27,7 +27,7 @@ pub(super) struct Session<'a> {
     shown: String,
     /// Holds the hidden name while the database isn't there yet.
     pending: Option<Pending>,
-    /// Whether the database is new, and written in its place: without a transaction it goes again.
+    /// Whether this session has made the database in its place: without a transaction it goes again.
     is_made: bool,
     in_transaction: bool,
 }
@@ -46,17 +46,9 @@ impl<'a> Session<'a> {
             options.push(("threads", knobs.word(&knobs::THREADS)));
         }
         let words = |refusal: Refusal| explain(&shown, &refusal);
-        let is_made =
-            job.steps.is_some() && matches!(&home, Home::File { real, .. } if !real.exists());
+        let mut is_made = false;
         let mut pending = None;
         let database = match &home {
-            // What is committed step by step has to be in its place from the first step on.
-            Home::File { named, real } if is_made => {
-                refuse_leftovers(named, real)?;
-                options
-                    .push(("storage_compatibility_version", knobs.word(&knobs::STORAGE_VERSION)));
-                Database::open_shared(library, &home.key(), path_text(real)?, &options)
-            }
             Home::File { named, real } if !real.exists() => {
                 refuse_leftovers(named, real)?;
                 let hidden = Pending::create(real, false).map_err(|error| match error.kind() {
@@ -65,11 +57,32 @@ impl<'a> Session<'a> {
                         .advise("check the permissions of the directory, where the database is written under another name first"),
                 })?;
                 let path = with_suffix(&hidden.path, HIDDEN);
-                pending = Some(hidden);
-                options
-                    .push(("storage_compatibility_version", knobs.word(&knobs::STORAGE_VERSION)));
                 let path = std::path::absolute(&path).unwrap_or(path);
-                Database::open(library, path_text(&path)?, &options).map(Arc::new)
+                let version =
+                    ("storage_compatibility_version", knobs.word(&knobs::STORAGE_VERSION));
+                let of_new = [options.as_slice(), &[version]].concat();
+                let database = Database::open(library, path_text(&path)?, &of_new);
+                match job.steps {
+                    None => {
+                        pending = Some(hidden);
+                        database.map(Arc::new)
+                    }
+                    // What is committed step by step has to be in its place from the first step on. The engine takes no empty file.
+                    Some(_) => {
+                        let placed = database.map(|database| {
+                            drop(database);
+                            publish(&path, real)
+                        });
+                        remove(&hidden.path);
+                        match placed.map_err(words)? {
+                            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                                return Err(not_in_place(&shown, &error));
+                            }
+                            placed => is_made = placed.is_ok(),
+                        }
+                        Database::open_shared(library, &home.key(), path_text(real)?, &options)
+                    }
+                }
             }
             Home::File { real, .. } => {
                 Database::open_shared(library, &home.key(), path_text(real)?, &options)
@@ -86,15 +99,21 @@ impl<'a> Session<'a> {
             is_made: false,
             in_transaction: false,
         };
-        let connection = connection.map_err(words)?;
-        // Before that it may be another process's.
+        let connection = session.connection.insert(connection.map_err(words)?);
+        if let Home::File { real, .. } = &session.home
+            && session.pending.is_none()
+            && !real.exists()
+        {
+            // Who made it may have removed it before the engine locked it.
+            return Err(Error::target(format!("{shown} was removed by another process meanwhile"))
+                .advise("run the load again: it will look at what is there now"));
+        }
         session.is_made = is_made;
-        session.interrupter = Some(Interrupter::new(&connection, stop));
+        session.interrupter = Some(Interrupter::new(connection, stop));
         // What the engine makes of text with an offset, or writes as text, must not depend on where we are. Without its extension for
         // time zones it has no such setting, and no such text.
         let _ = connection.execute("SET TimeZone = 'UTC'");
-        enter(&connection, &DatabaseFacts::of(&job.facts.target).name, &shown)?;
-        session.connection = Some(connection);
+        enter(connection, &DatabaseFacts::of(&job.facts.target).name, &shown)?;
         Ok(session)
     }
 
@@ -188,7 +207,19 @@ impl<'a> Session<'a> {
     /// Closes the connection and removes a database that was new.
     pub(super) fn discard(&mut self) {
         self.unwatch();
-        self.connection = None;
+        if let Some(connection) = self.connection.take()
+            && let Home::File { real, .. } = &self.home
+            && std::mem::take(&mut self.is_made)
+        {
+            // While the engine has it locked: afterwards it may be another process's. One that stays behind is an empty database.
+            connection.close(|connection| {
+                if holds_nothing(connection) {
+                    for path in [with_suffix(real, ".wal"), real.clone()] {
+                        let _ = fs::remove_file(path);
+                    }
+                }
+            });
+        }
         self.remove_hidden();
     }
 
@@ -198,13 +229,6 @@ impl<'a> Session<'a> {
     }
 
     fn remove_hidden(&mut self) {
-        if std::mem::take(&mut self.is_made)
-            && let Home::File { real, .. } = &self.home
-        {
-            for path in [real.clone(), with_suffix(real, ".wal")] {
-                let _ = fs::remove_file(path);
-            }
-        }
         if let Some(pending) = self.pending.take() {
             remove(&pending.path);
         }
@@ -216,6 +240,19 @@ impl Drop for Session<'_> {
         self.rollback();
         self.discard();
     }
+}
+
+/// Whether a database has nothing in it, as far as the engine can say.
+fn holds_nothing(connection: &Connection) -> bool {
+    let kinds = ["schemas", "tables", "views", "types", "functions"]
+        .map(|kind| format!("SELECT database_name, internal FROM duckdb_{kind}()"))
+        .join(" UNION ALL ");
+    let sql = format!(
+        "SELECT CAST(count(*) AS VARCHAR) FROM \
+         ({kinds} UNION ALL SELECT database_name, temporary FROM duckdb_sequences()) AS found(home, is_own) \
+         WHERE home = current_database() AND NOT is_own"
+    );
+    connection.value(&sql).is_ok_and(|count| count.as_deref() == Some("0"))
 }
 
 /// Removes a hidden name and all that goes with it. One that can't be removed is swept by the next load.

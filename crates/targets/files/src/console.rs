@@ -13,7 +13,7 @@ use crate::parquet;
 use crate::place::{Format, Place, Version};
 use crate::read::{self, BOM};
 use inrush_core::error::{Error, Result, shorten};
-use inrush_core::pending::Pending;
+use inrush_core::pending::{Pending, Turn};
 use inrush_core::target::{Console, Row, Setting};
 
 /// What can be said to a file.
@@ -112,6 +112,7 @@ impl<'a> FileConsole<'a> {
         let path = self.place.real_path();
         let pending = Pending::create(&path, false).map_err(failed)?;
         let rows = self.rewrite(file, &found, &pending, summand, column).and_then(|rows| {
+            let _turn = Turn::wait(&path).map_err(failed)?;
             let now = fs::metadata(&path).map_err(failed)?;
             if Version::of(&now) != Version::of(&found) {
                 return Err(Error::target("the file was changed by another process meanwhile"));

@@ -19,7 +19,7 @@ use crate::{old, read};
 use inrush_core::encode::Shape;
 use inrush_core::error::{Aftermath, Error, Result};
 use inrush_core::flow::{Ack, Cell, Checksum, Chunk, Encode, RowMark, Wire};
-use inrush_core::pending::{Pending, no_directory, publish, sync_name};
+use inrush_core::pending::{Pending, Turn, no_directory, publish, sync_name};
 use inrush_core::target::{Fit, Knobs, Lane, Load, Memory, Sent, Snapshot, Verdict, Weakness};
 use inrush_core::{Action, Durability, Facts, Job, Request, Verify};
 
@@ -315,6 +315,8 @@ impl<'a> FileLoad<'a> {
     fn publish(&self) -> Result<()> {
         let pending = self.pending_path();
         let fail = |error: io::Error| self.place.write_error(&error);
+        // Until the name is given: another load that looked meanwhile would find what we found.
+        let _turn = Turn::wait(&self.path).map_err(fail)?;
         let now = self.place.found()?.as_ref().map(Version::of);
         if now != self.version || self.place.real_path() != self.path {
             return Err(self.place.changed());

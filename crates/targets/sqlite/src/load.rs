@@ -338,6 +338,7 @@ impl<'a> SqliteLoad<'a> {
     fn prepare(&mut self) -> Result<()> {
         begin(&self.session, self.job)?;
         self.prepare_table()?;
+        self.session.expect_in_place()?;
         if self.is_outgrown {
             return Ok(());
         }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OpenFlags, ffi};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
 
 use crate::JOURNALS;
 use crate::facts::engine;
@@ -125,7 +125,7 @@ pub(super) struct Session<'a> {
     pub(super) path: PathBuf,
     /// The file being written until the load has committed, when the database isn't there yet.
     temporary: Option<Pending>,
-    /// Whether the database is new, and written in its place: without a transaction it goes again.
+    /// Whether this session has made the database's file in its place: without a transaction it goes again.
     is_made: bool,
     /// What every connection to the database begins with.
     settings: String,
@@ -144,14 +144,13 @@ impl<'a> Session<'a> {
     ) -> Result<Self> {
         let is_memory = Home::of(path).is_memory();
         let path = &if is_memory { path.to_owned() } else { follow_link(path) };
-        let is_made = in_place && !is_memory && !path.exists();
-        let temporary = if is_made {
+        let is_absent = !is_memory && !path.exists();
+        if is_absent {
             refuse_leftovers(path)?;
-            None
-        } else if is_memory || path.exists() {
+        }
+        let temporary = if in_place || !is_absent {
             None
         } else {
-            refuse_leftovers(path)?;
             Some(Pending::create(path, false).map_err(|error| match error.kind() {
                 io::ErrorKind::NotFound => no_directory(path),
                 _ => Error::target(format!("cannot make {}: {error}", path.display()))
@@ -161,8 +160,12 @@ impl<'a> Session<'a> {
         let file = temporary.as_ref().map_or(path.as_path(), |temporary| &temporary.path);
         let locks = Box::new(LockWait::new(busy_timeout_ms, stop));
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let mut is_made = false;
         let connection = wait_for_program(path, &locks)
-            .and_then(|()| open_file(file, flags))
+            .and_then(|()| {
+                is_made = in_place && is_absent && make_file(path);
+                open_file(file, flags)
+            })
             .map_err(|error| explain(path, &error))?;
         locks.apply(&connection);
         Ok(Self {
@@ -356,13 +359,38 @@ impl<'a> Session<'a> {
     /// Closes the connection and removes a database that was new.
     pub(super) fn discard(&mut self) {
         self.unwatch();
-        drop(self.connection.take());
+        if let Some(connection) = self.connection.take() {
+            // One that stays behind is an empty database, which any load takes.
+            if self.is_made && self.is_alone(&connection) {
+                let _ = fs::remove_file(&self.path);
+            }
+        }
         if let Some(temporary) = self.temporary.take() {
             remove_database(&temporary.path);
         }
-        // Unless another process has written into it meanwhile.
-        if self.is_made && fs::metadata(&self.path).is_ok_and(|found| found.len() == 0) {
-            remove_database(&self.path);
+    }
+
+    /// Whether the database is still empty, and locked so that it stays so until `connection` is closed. The length alone tells too
+    /// little: what another connection has not committed yet is in its memory and its journal.
+    fn is_alone(&self, connection: &Connection) -> bool {
+        if !connection.is_autocommit() && connection.execute_batch("ROLLBACK").is_err() {
+            return false;
+        }
+        // Whoever has it locked has it. A journal on the disk would be removed by its name when the connection is closed, and then it may
+        // be the next database's.
+        let lock = "PRAGMA journal_mode = memory; BEGIN EXCLUSIVE";
+        connection.busy_timeout(Duration::ZERO).is_ok()
+            && connection.execute_batch(lock).is_ok()
+            && !has_moved(connection)
+            && fs::metadata(&self.path).is_ok_and(|found| found.len() == 0)
+    }
+
+    /// Makes sure, once a transaction has locked the database, that its file has kept its name: who made it may have removed it between
+    /// our opening and our lock. Of an empty file SQLite itself does not notice.
+    pub(super) fn expect_in_place(&self) -> Result<()> {
+        match has_moved(self.connection()) {
+            true => Err(explain_code(&self.path, ffi::SQLITE_READONLY_DBMOVED, "")),
+            false => Ok(()),
         }
     }
 
@@ -377,11 +405,15 @@ impl<'a> Session<'a> {
         if self.is_made {
             return Ok(());
         }
-        open_file(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE)
-            .and_then(|connection| {
+        let read =
+            open_file(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE).and_then(|connection| {
                 connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
-            })
-            .map_err(|error| self.explain(&error))
+            });
+        match read {
+            // Who has it locked has played the journal back before.
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(()),
+            read => read.map_err(|error| self.explain(&error)),
+        }
     }
 
     /// Whether there is a connection.
@@ -443,6 +475,27 @@ pub(super) fn open_file(path: &Path, flags: OpenFlags) -> rusqlite::Result<Conne
     }
 }
 
+/// Makes the empty file of a new database; whether it is ours. Where it can't be made, SQLite says why when it opens it.
+fn make_file(path: &Path) -> bool {
+    // Of one that is open here no handle is closed: that would free the locks on it.
+    Claim::is_free_and(path, || File::create_new(path).is_ok())
+}
+
+/// Whether a connection's file no longer has the name that it was opened by.
+fn has_moved(connection: &Connection) -> bool {
+    let mut moved: c_int = 0;
+    // SAFETY: the handle is open, NULL is the main database, and the operation writes one int.
+    unsafe {
+        ffi::sqlite3_file_control(
+            connection.handle(),
+            std::ptr::null(),
+            ffi::SQLITE_FCNTL_HAS_MOVED,
+            (&raw mut moved).cast(),
+        );
+    }
+    moved != 0
+}
+
 /// A journal of another database, left beside the place of a new one, would be played back into it by whoever opens it next.
 pub(super) fn refuse_leftovers(path: &Path) -> Result<()> {
     match JOURNALS[1..].iter().map(|suffix| with_suffix(path, suffix)).find(|name| name.exists()) {
@@ -487,6 +540,13 @@ pub(super) fn explain(path: &Path, error: &rusqlite::Error) -> Error {
 fn explain_code(path: &Path, code: c_int, message: &str) -> Error {
     let shown = path.display();
     match code & 0xff {
+        // For a journal SQLite asks for the permissions of the file by its name.
+        _ if code == ffi::SQLITE_READONLY_DBMOVED
+            || (code == ffi::SQLITE_IOERR_FSTAT && !path.exists()) =>
+        {
+            Error::target(format!("{shown} was moved or removed by another process meanwhile"))
+                .advise("run the load again: it will look at what is there now")
+        }
         ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED if Home::of(path).is_memory() => {
             Error::target(format!("{shown} is locked by another connection of this program"))
         }
@@ -566,6 +626,57 @@ fn holders(path: &Path) -> Vec<String> {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
+
+    fn in_place<'a>(path: &Path, stop: &'a AtomicBool) -> Session<'a> {
+        Session::open(path, 0, stop, true).unwrap()
+    }
+
+    /// Until it is committed a table leaves the file empty.
+    #[test]
+    fn a_new_database_is_removed_by_who_made_it_alone_and_only_while_no_other_writes() {
+        const MAKE: &str = "BEGIN IMMEDIATE; CREATE TABLE t (a)";
+        let (folder, stop) = (tempfile::tempdir().unwrap(), AtomicBool::new(false));
+        let path = folder.path().join("new.db");
+        let names = || fs::read_dir(folder.path()).unwrap().count();
+
+        let mut maker = in_place(&path, &stop);
+        let mut other = in_place(&path, &stop);
+        maker.execute(MAKE).unwrap();
+        other.discard();
+        assert_eq!(names(), 2, "the database and its journal");
+        maker.discard();
+        assert_eq!(names(), 0);
+        drop((maker, other));
+
+        let mut maker = in_place(&path, &stop);
+        let mut other = in_place(&path, &stop);
+        assert!(maker.is_made && !other.is_made);
+        other.execute(MAKE).unwrap();
+        maker.discard();
+        maker.recover().unwrap();
+        assert_eq!(names(), 2);
+        other.execute("COMMIT").unwrap();
+        other.keep();
+        other.discard();
+        drop((maker, other));
+        assert_eq!(in_place(&path, &stop).value("SELECT count(*) FROM t").unwrap(), "0");
+    }
+
+    #[test]
+    fn what_is_written_into_a_database_that_was_removed_is_an_error() {
+        let (folder, stop) = (tempfile::tempdir().unwrap(), AtomicBool::new(false));
+        for mode in ["delete", "memory"] {
+            let path = folder.path().join(format!("{mode}.db"));
+            let mut maker = in_place(&path, &stop);
+            let other = in_place(&path, &stop);
+            other.execute(&format!("PRAGMA journal_mode = {mode}")).unwrap();
+            other.expect_in_place().unwrap();
+            maker.discard();
+            let written = other.execute("BEGIN IMMEDIATE; CREATE TABLE t (a)");
+            let error = written.and_then(|()| other.expect_in_place()).unwrap_err().to_string();
+            assert!(error.contains("was moved or removed by another process"), "{error}");
+        }
+    }
 
     /// The system's list of all locks leaves some out while others come and go.
     #[test]

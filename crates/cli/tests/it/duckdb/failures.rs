@@ -1,10 +1,16 @@
 use std::fs;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::sleep;
 use std::time::Instant;
 
+use inrush::pipe::Phase;
+use inrush::plan::Guarantee;
+use inrush::{LoadOptions, Observer, Request, Unobserved};
+
 use super::{STRATEGIES, VARIABLE, fixture, lines, sql};
 use crate::fixture::{Fixture, Outcome, Random, finish, size, start, wait_until};
+use crate::servers::ask;
 
 const ROWS: u32 = 100_000;
 
@@ -221,4 +227,45 @@ fn what_somebody_else_has_made_meanwhile_is_not_lost() {
     run.exits(1).says(&["made by another process"]).ends_with_nothing_changed();
     assert_eq!(fixture.read("t.duckdb"), b"theirs");
     assert_eq!(fixture.names(), ["t.duckdb"]);
+}
+
+/// What a load in steps has not committed goes, and its new database with it only if no other has written there.
+#[test]
+fn a_new_database_with_tables_of_others_stays_when_its_load_fails() {
+    struct Stopping(Box<dyn Fn() + Sync>, AtomicBool);
+    impl Observer for Stopping {
+        fn stop(&self) -> Option<&AtomicBool> {
+            Some(&self.1)
+        }
+        fn phase(&self, phase: &Phase) {
+            if matches!(phase, Phase::Load) {
+                (self.0)();
+                self.1.store(true, Relaxed);
+            }
+        }
+    }
+    let Some(fixture) = fixture() else { return };
+    fixture.write("in.csv", "id\n1\n");
+    let in_steps = LoadOptions { guarantee: Guarantee::Chunks, ..LoadOptions::default() };
+    let request = Request {
+        sources: vec![fixture.path("in.csv").to_str().unwrap().to_owned()],
+        target: format!("duckdb:{}", fixture.path("t.duckdb").display()),
+        options: in_steps,
+        ..Request::default()
+    };
+    let fails = |meanwhile: Box<dyn Fn() + Sync>| {
+        let observer = Stopping(meanwhile, AtomicBool::new(false));
+        inrush::plan(&request, &Unobserved)
+            .and_then(|plan| inrush::run(&plan, &observer))
+            .map(|_| ())
+            .unwrap_err()
+    };
+    let path = fixture.path("t.duckdb");
+    fails(Box::new(move || assert!(path.exists())));
+    assert_eq!(fixture.names(), ["in.csv"]);
+    let url = request.target.clone();
+    fails(Box::new(move || drop(ask(&url, "CREATE TABLE theirs AS SELECT 7 AS id"))));
+    assert_eq!(lines(&fixture, "t.duckdb", "SELECT CAST(id AS VARCHAR) FROM theirs"), ["7"]);
+    let tables = "SELECT table_name FROM duckdb_tables()";
+    assert_eq!(lines(&fixture, "t.duckdb", tables), ["theirs"]);
 }

@@ -170,6 +170,31 @@ fn a_load_that_is_stopped_or_fails_leaves_the_old_file() {
     stop_loads("jsonl:out", b"{\"id\":7,\"name\":\"o\"}\n");
 }
 
+/// Of loads at the same time those that succeed have all their rows in the file.
+#[test]
+fn loads_into_one_file_at_once_lose_no_rows() {
+    const LOADS: usize = 25;
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id\n1\n").write("out.csv", "id\n0\n");
+    let args = ["in.csv", "csv:out.csv", "--if-exists", "append", "--durability", "none"];
+    let load = || match fixture.load(&args) {
+        run if run.status.success() => 1,
+        run => {
+            run.exits(1).says(&["out.csv "]).ends_with_nothing_changed();
+            0
+        }
+    };
+    let loaded: usize = std::thread::scope(|scope| {
+        let lanes: Vec<_> =
+            (0..4).map(|_| scope.spawn(|| (0..LOADS).map(|_| load()).sum::<usize>())).collect();
+        lanes.into_iter().map(|lane| lane.join().unwrap()).sum()
+    });
+    assert!(loaded > 0);
+    let rows = fixture.read("out.csv").iter().filter(|byte| **byte == b'\n').count() - 2;
+    assert_eq!(rows, loaded);
+    assert_eq!(fixture.names(), ["in.csv", "out.csv"]);
+}
+
 #[test]
 fn what_somebody_else_has_written_meanwhile_is_not_lost() {
     for old in [None, Some("id,name\n")] {
