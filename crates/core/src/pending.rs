@@ -117,7 +117,7 @@ impl Turn {
     /// # Errors
     /// When the directory can't be written.
     pub fn wait(path: &Path) -> io::Result<Self> {
-        let path = directory(path).join(format!("{}lock", prefix(path)));
+        let path = directory(path).join(format!(".{}{MARK}lock", name_of(path)));
         let mut options = File::options();
         options.write(true).create(true).truncate(false);
         loop {

@@ -628,7 +628,7 @@ mod tests {
     use super::*;
 
     fn in_place<'a>(path: &Path, stop: &'a AtomicBool) -> Session<'a> {
-        Session::open(path, 0, stop, true).unwrap()
+        Session::open(path, 0, stop, true).expect("a database")
     }
 
     /// Until it is committed a table leaves the file empty.
