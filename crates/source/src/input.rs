@@ -317,16 +317,22 @@ impl Source {
                 reasons.push(format!("{} is in {}", input.name, input.encoding.name()));
             }
         }
-        // Where each input has its columns in an order of its own, all of them count.
-        let are_alike = source.orders.is_empty();
         let loaded = read.columns.apply(&mut fields.clone(), |_| Type::Text).ok().flatten();
-        let loaded = loaded.filter(|_| are_alike);
-        for head in heads.iter().filter(|head| decode::is_utf8(head.input.encoding)) {
+        for (index, head) in heads.iter().enumerate() {
+            if !decode::is_utf8(head.input.encoding) {
+                continue;
+            }
             // What is to be bytes is no text of any encoding.
             let text = source.without_bytes(head, &dialect);
-            let is_loaded = |at: usize| {
-                loaded.as_ref().is_none_or(|loaded| loaded.contains(&at))
-                    && !source.bytes.get(at).copied().unwrap_or(false)
+            let column = |field: usize| match source.orders.get(index) {
+                Some(order) => order.iter().position(|at| *at == Some(field)),
+                None => Some(field),
+            };
+            let is_loaded = |field: usize| {
+                column(field).is_some_and(|at| {
+                    loaded.as_ref().is_none_or(|loaded| loaded.contains(&at))
+                        && !source.bytes.get(at).copied().unwrap_or(false)
+                })
             };
             if decode::like_windows_1252(&text).is_some()
                 && let Some(at) = malformed(head, &dialect, is_loaded)

@@ -52,6 +52,7 @@ fn rows_that_all_have_one_field_more_than_the_header() {
     fixture.load(&["in.csv", "new.db", "--header", "no", "--skip-lines", "1"]).exits(0);
     assert_eq!(fixture.table("new.db", "in"), rows![[1, "a", 5], [2, "b", 6]]);
     // Lines before the header count, whatever they are.
+    let fixture = with_database();
     for (before, option) in
         [("# made\n", ["--comment", "#"]), ("Title\n# made\n", ["--skip-lines", "2"])]
     {

@@ -129,7 +129,11 @@ impl Rules {
                     );
                     let message = format!("is not written as DuckDB writes {}", shown(declared));
                     let checked = rules.check(column, &raw, &as_written, message);
-                    (value, format!("TRY_CAST({checked} AS {declared})"))
+                    // That of no text would be a value with NULL in it.
+                    let kept = format!(
+                        "CASE WHEN {raw} IS NOT NULL THEN TRY_CAST({checked} AS {declared}) END"
+                    );
+                    (value, kept)
                 }
                 Carried::Nested => {
                     let Some(NestedType { texts, compared, .. }) = types::nested(column) else {
