@@ -8,7 +8,8 @@ loads of the same file by every candidate that its report names, and by what it 
 order with the default. Whoever is far behind after a block is left out, and one that takes three times as
 long as the default is stopped. The best three of this race, tune's choice and the default, twice, are then
 measured anew, in blocks of their own: what was best in the race was also lucky there. Where tune's choice
-is then behind, it and the best are measured once more, by themselves, for the same reason.
+is then behind, it and the best are measured once more, by themselves, for the same reason, until it is
+clear on which side of the bound the median lies, in at most 41 blocks.
 
 A figure holds where tune's choice is no more than 5 % behind the best of these, and is not slower than the
 default beyond the noise of two defaults in each block; both by the medians within blocks, which the line
@@ -38,6 +39,8 @@ STAYS_IN_RACE = (0.5, 0.75, 0.85)
 FINALISTS = 3
 # How many times as long as the default a load of the race takes at most: it would be far behind in any case.
 TIMES_DEFAULT_MAX = 3
+# How many blocks two ways have by themselves, at most, until it is clear whether one is too far behind.
+DUEL_MAX = 41
 
 
 def nodes(out, size):
@@ -122,12 +125,13 @@ def load(target, source, words, seconds_max=None):
     return json.loads(told)["rows_per_second"] if process.returncode == 0 else None
 
 
-def upper(values):
-    """The upper end of the interval of order statistics that holds the median with 95 %."""
+def interval(values):
+    """The interval of order statistics that holds the median with 95 %."""
     count, outside, left = len(values), 0, 0.025
     while (left := left - math.comb(count, outside) / 2**count) >= 0:
         outside += 1
-    return sorted(values)[count - max(outside, 1)]
+    ordered, cut = sorted(values), max(outside, 1)
+    return ordered[cut - 1], ordered[count - cut]
 
 
 class Blocks:
@@ -215,11 +219,14 @@ def measure(target, shape, source, args, results):
     duel = Blocks(target, source, {way: ways[way] for way in (own, best)})
     is_behind = is_told = behind > BEHIND_MAX
     if is_behind:
-        for _ in range(2 * args.pairs + 1):
-            duel.run()
+        low, high = 0, math.inf
+        while len(duel.rates[own]) < DUEL_MAX and low < 1 - BEHIND_MAX <= high:
+            for _ in range(2 * args.pairs + 1 if not duel.rates[own] else 2):
+                duel.run()
+            low, high = interval(duel.ratios(own, best))
         behind = 1 - duel.ratio(own, best)
         is_behind = behind > BEHIND_MAX
-        is_told = is_behind and upper(duel.ratios(own, best)) < 1 - BEHIND_MAX
+        is_told = high < 1 - BEHIND_MAX
     is_slower = finals.ratio(own) < 1 - noise
     verdict = "FAILS" if is_slower or is_told else "noise" if is_behind else "holds"
     ratios = {way: race.ratio(way) for way in race.rates if race.rates[way]} | {way: finals.ratio(way) for way in finals.ways}

@@ -19,20 +19,22 @@ impl Nulls {
     pub fn of(said: &[String], names: &[Vec<&str>]) -> Self {
         let mut nulls = Self::default();
         for text in said {
-            let one = text.rmatch_indices('=').find_map(|(at, _)| {
-                let (name, spelling) = (&text[..at], &text[at + 1..]);
-                let exact = |names: &Vec<&str>| names.iter().position(|other| *other == name);
-                let alike =
-                    |names: &Vec<&str>| names.iter().position(|other| is_alike(other, name));
-                let find = |names| exact(names).or_else(|| alike(names));
-                Some((names.iter().find_map(find)?, spelling))
-            });
-            match one {
+            match in_one(text, names) {
                 Some((column, spelling)) => nulls.in_one.push((column, spelling.into())),
                 None => nulls.everywhere.push(text.clone().into()),
             }
         }
         nulls
+    }
+
+    /// What `--null` was given that may be meant for a column which is not among these: its name, and the whole.
+    pub fn of_none<'s>(
+        said: &'s [String],
+        names: &[Vec<&str>],
+    ) -> impl Iterator<Item = (&'s str, &'s str)> {
+        let is_of_none = |text: &&String| in_one(text, names).is_none();
+        let named = |text: &'s String| Some((text.split_once('=')?.0, text.as_str()));
+        said.iter().filter(is_of_none).filter_map(named).filter(|(name, _)| !name.is_empty())
     }
 
     /// The same where each column stands at another place: at the one that `places` has for it.
@@ -59,6 +61,17 @@ impl Nulls {
         let own = self.in_one.iter().filter(move |(at, _)| *at == column);
         self.everywhere.iter().map(Vec::as_slice).chain(own.map(|(_, null)| null.as_slice()))
     }
+}
+
+/// The column that a spelling of NULL is for, and the spelling; `None` where it is for all.
+fn in_one<'t>(text: &'t str, names: &[Vec<&str>]) -> Option<(usize, &'t str)> {
+    text.rmatch_indices('=').find_map(|(at, _)| {
+        let (name, spelling) = (&text[..at], &text[at + 1..]);
+        let exact = |names: &Vec<&str>| names.iter().position(|other| *other == name);
+        let alike = |names: &Vec<&str>| names.iter().position(|other| is_alike(other, name));
+        let find = |names| exact(names).or_else(|| alike(names));
+        Some((names.iter().find_map(find)?, spelling))
+    })
 }
 
 #[cfg(test)]

@@ -28,6 +28,13 @@ impl Source {
             let start = body_start(&head.text, request.skip_lines);
             let text = &head.text[start..];
             let first = sniff::first_record(text, dialect);
+            if first.is_none()
+                && index != lead
+                && let Some(skipped) = left_out_by(head, request)
+            {
+                let name = &head.input.name;
+                warnings.push(format!("{name} has nothing but what {skipped} leaves out"));
+            }
             if index == lead {
                 self.header = match (request.header, &first) {
                     (_, None) => false,
@@ -100,18 +107,11 @@ impl Source {
         }
         if names.is_empty() {
             let name = &heads[0].input.name;
-            let has_lines = !heads[0].text.trim_ascii().is_empty();
-            let skipped = [
-                (request.skip_lines > 0).then(|| format!("--skip-lines {}", request.skip_lines)),
-                request.comment.map(|byte| format!("--comment '{}'", char::from(byte))),
-            ];
-            let skipped: Vec<String> = skipped.into_iter().flatten().collect();
-            return Err(match has_lines && !skipped.is_empty() {
-                true => Error::source(format!(
-                    "{name} has no header and no rows but what {} leaves out",
-                    skipped.join(" and ")
+            return Err(match left_out_by(&heads[0], request) {
+                Some(skipped) => Error::source(format!(
+                    "{name} has no header and no rows but what {skipped} leaves out"
                 )),
-                false => Error::source(format!("{name} is empty: no header, no rows")),
+                None => Error::source(format!("{name} is empty: no header, no rows")),
             }
             .advise("check that it is the file you mean"));
         }
@@ -405,6 +405,16 @@ fn refuse_other_delimiter(
 
 fn list(names: &[String]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+/// The options that leave out lines, of a file that has any.
+fn left_out_by(head: &Head, request: &DialectRequest) -> Option<String> {
+    let skipped = [
+        (request.skip_lines > 0).then(|| format!("--skip-lines {}", request.skip_lines)),
+        request.comment.map(|byte| format!("--comment '{}'", char::from(byte))),
+    ];
+    let skipped: Vec<String> = skipped.into_iter().flatten().collect();
+    (!skipped.is_empty() && !head.text.trim_ascii().is_empty()).then(|| skipped.join(" and "))
 }
 
 #[cfg(test)]

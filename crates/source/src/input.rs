@@ -317,13 +317,14 @@ impl Source {
                 reasons.push(format!("{} is in {}", input.name, input.encoding.name()));
             }
         }
-        let loaded = read.columns.apply(&mut fields.clone(), |_| Type::Text).ok().flatten();
         for (index, head) in heads.iter().enumerate() {
-            if !decode::is_utf8(head.input.encoding) {
+            // What is to be bytes is no text of any encoding.
+            let is_like_windows_1252 = decode::is_utf8(head.input.encoding)
+                && decode::like_windows_1252(&source.without_bytes(head, &dialect)).is_some();
+            if !is_like_windows_1252 {
                 continue;
             }
-            // What is to be bytes is no text of any encoding.
-            let text = source.without_bytes(head, &dialect);
+            let loaded = read.columns.apply(&mut fields.clone(), |_| Type::Text).ok().flatten();
             let column = |field: usize| match source.orders.get(index) {
                 Some(order) => order.iter().position(|at| *at == Some(field)),
                 None => Some(field),
@@ -334,9 +335,7 @@ impl Source {
                         && !source.bytes.get(at).copied().unwrap_or(false)
                 })
             };
-            if decode::like_windows_1252(&text).is_some()
-                && let Some(at) = malformed(head, &dialect, is_loaded)
-            {
+            if let Some(at) = malformed(head, &dialect, is_loaded) {
                 let (line, byte) = (source.grammar.lines(&head.text[..at]) + 1, head.text[at]);
                 warnings.push(format!(
                     "{}: line {line} is not UTF-8 (byte {byte:#04x}), so it is a bad row (--encoding windows-1252 \

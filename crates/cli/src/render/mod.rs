@@ -52,6 +52,9 @@ pub(crate) fn error(error: &anyhow::Error, has_target: bool, again: &str) {
                 Some(Aftermath::Committed { .. }) if error.kind() == Kind::Output => {
                     text.push_str("committed: only the report is lost\n");
                 }
+                Some(Aftermath::Committed { rows: 0 }) => text.push_str(
+                    "no row was committed, but what comes before rows was: the table may have been emptied or altered\n",
+                ),
                 Some(Aftermath::Committed { rows }) => {
                     let stay = if rows == 1 { "stays" } else { "stay" };
                     let (rows, were) = (counted(rows, "row"), were(rows));

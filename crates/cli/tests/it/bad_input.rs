@@ -65,6 +65,18 @@ fn rows_that_all_have_one_field_more_than_the_header() {
 }
 
 #[test]
+fn a_file_of_which_nothing_is_left_is_told() {
+    let fixture = Fixture::new();
+    fixture.write("a.csv", "Title\n\nid\n1\n").write("b.csv", "Title\n");
+    for inputs in [["a.csv", "b.csv"], ["b.csv", "a.csv"]] {
+        let way = ["t.db", "--table", "t", "--skip-lines", "2", "--if-exists", "replace"];
+        let run = fixture.load(&[&inputs[..], &way].concat()).exits(0);
+        run.prints(&["note: b.csv has nothing but what --skip-lines 2 leaves out"]);
+        assert_eq!(fixture.table("t.db", "t"), rows![[1]]);
+    }
+}
+
+#[test]
 fn a_comment_before_the_header_is_named_as_one() {
     let fixture = with_database();
     fixture.write("in.csv", "# made today\nid,name,size\n1,a,2\n# half of it\n2,b,3\n");

@@ -797,6 +797,7 @@ fn forms_that_can_not_be_are_misuse_before_anything_is_read() {
         (["--decimal", ";"], "takes '.' or ','"),
         (["--thousands", "."], "--decimal ','"),
         (["--time-zone", "Mars/Base"], "no such zone"),
+        (["--time-zone", "Etc/Unknown"], "no such zone"),
         (["--type", "d=timestamp[h]"], "s, ms, us or ns"),
     ] {
         files.misused(&[&["load", "t.csv", "t.db"], &options[..]].concat()).says(&[words]);

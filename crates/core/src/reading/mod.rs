@@ -270,6 +270,16 @@ impl ColumnReads {
         self.declared.is_some()
     }
 
+    /// The options that declare the column to be of other values than one of type `ty` has, and what each is given.
+    pub fn unapplied(&self, ty: Type) -> Vec<(&'static str, String)> {
+        let own = Family::of(ty);
+        let declared = self.declared.filter(|_| own.is_some() && own != self.declared);
+        let of_family = |declared| {
+            self.said.iter().filter(move |(option, _)| request::makes(option, declared)).cloned()
+        };
+        declared.map(of_family).into_iter().flatten().collect()
+    }
+
     /// Whether values are amounts or shares, which a decimal holds exactly.
     pub fn is_exact(&self) -> bool {
         let style = self.numbers.as_ref().map(|numbers| &numbers.style);

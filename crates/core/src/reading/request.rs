@@ -296,6 +296,13 @@ impl Readers {
         columns.iter().try_for_each(|names| self.made(names).map(drop))
     }
 
+    /// An option that names a column with these names.
+    pub fn option_of(&self, names: &[&str]) -> Option<&'static str> {
+        let of_said = self.said.iter().find(|said| said.of_column(names).is_some());
+        let has_type = || self.types.keys().any(|name| is_one_of(name, names)).then_some("--type");
+        of_said.map(|said| said.option).or_else(has_type)
+    }
+
     /// Whether there is nothing to be read otherwise than it is written, spellings of NULL aside.
     pub fn is_empty(&self) -> bool {
         self.said.is_empty() && self.trim == Trim::No && self.types.is_empty()
@@ -536,7 +543,9 @@ fn formats(texts: &[&str], option: &str, has_time: bool) -> Result<Vec<Format>> 
 }
 
 fn zone(name: &str) -> Result<TimeZone> {
-    TimeZone::get(name).map_err(|_| {
+    // Etc/Unknown is a name of no zone.
+    let known = TimeZone::get(name).ok().filter(|zone| !zone.is_unknown());
+    known.ok_or_else(|| {
         Error::usage(format!("{TIME_ZONE} '{name}': there is no such zone"))
             .advise("use a name such as Europe/Berlin, America/New_York or UTC")
     })

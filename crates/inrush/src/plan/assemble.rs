@@ -283,8 +283,11 @@ fn gather(
     }
     let request = &with_whole_names(request, &source_facts.fields);
     let columns = &request.read.columns;
+    let own: Vec<String> = source_facts.fields.iter().map(|field| field.name.clone()).collect();
     source_facts.taken = columns.apply(&mut source_facts.fields, inrush_source::type_of)?;
     are_there(&readers, &source_facts)?;
+    let spelt = null_everywhere(request, &own, &source_facts.fields, target_facts.table.as_ref());
+    source_facts.warnings.extend(spelt);
     source_facts.warnings.extend(left_in_folders(&places, &source_facts));
     let reason = start.as_ref().and_then(|start| start.reason.clone());
     let begun = |start: Start| {
@@ -349,11 +352,12 @@ impl Plan {
 
     /// Says of a choice what is known once it is made: of the source, of the shape of its rows, and by the target.
     fn annotate(&mut self) {
-        let Self { job, target, reason, .. } = self;
+        let Self { job, target, source, reason, .. } = self;
         let Job { request, facts, choice, shape, .. } = &*job;
         let reasons: Vec<String> = reason.iter().cloned().chain(read_so(shape)).collect();
         let mut hints = two_ways(&facts.source, choice, shape);
         hints.extend(unread(request, facts, choice, shape));
+        hints.extend(unapplied(&facts.source, choice, source));
         hints.extend(in_utc(shape));
         hints.extend(proposed(request, &facts.source, choice));
         hints.extend(target.cautions(job));
@@ -537,6 +541,42 @@ fn unread(request: &Request, facts: &Facts, choice: &Choice, shape: &Shape) -> V
     columns.filter(|_| request.inference == Inference::Infer).filter_map(words).collect()
 }
 
+/// Options that name a column whose type, which the table or the user names, has other values than they make.
+fn unapplied(facts: &SourceFacts, choice: &Choice, source: &Source) -> Vec<String> {
+    let words = |(column, field): (&Column, &usize)| {
+        let options = source.reads.get(*field)?.as_ref()?.unapplied(column.ty);
+        let said = said_for(facts.fields[*field].source_name(), &options);
+        let said: Vec<String> = said.iter().map(|option| shell_word(option)).collect();
+        (!said.is_empty()).then(|| {
+            format!(
+                "column {} is of type {}, which has no such values as {} makes: its values are taken as they are written",
+                column.name,
+                column.ty,
+                said.join(" ")
+            )
+        })
+    };
+    choice.columns.iter().zip(&choice.fields).filter_map(words).collect()
+}
+
+/// Spellings of NULL that may be meant for one column, and hold in all of them, for none has the name: neither of the source's `own` nor
+/// of those that are loaded or the table has.
+fn null_everywhere(
+    request: &Request,
+    own: &[String],
+    fields: &[FieldFacts],
+    table: Option<&TableFacts>,
+) -> Vec<String> {
+    let own = own.iter().map(String::as_str).collect();
+    let loaded = fields.iter().map(|field| field.name.as_str()).collect();
+    let known = table.map(|table| table.columns.as_slice()).unwrap_or_default();
+    let known = known.iter().map(|column| column.name.as_str()).collect();
+    let words = |(name, text): (&str, &str)| {
+        format!("no column is called {name}: in every column '{text}' is NULL, as a whole")
+    };
+    Nulls::of_none(&request.read.nulls, &[own, loaded, known]).map(words).collect()
+}
+
 /// Columns that keep no offset from UTC, and get moments.
 fn in_utc(shape: &Shape) -> Vec<String> {
     let is_in_utc = |column: &&ShapeColumn| column.reading.as_ref().is_some_and(Reading::is_in_utc);
@@ -574,8 +614,17 @@ fn columns_of(request: &Request, facts: &TargetFacts, is: impl Fn(Type) -> bool)
     names.cloned().collect()
 }
 
-/// Whether the source has the columns that options of reading name.
+/// Whether the source has the columns that options of reading name. What is added to them is no text of the source's.
 fn are_there(readers: &Readers, facts: &SourceFacts) -> Result<()> {
+    for field in facts.fields.iter().filter(|field| field.added.is_some()) {
+        if let Some(option) = readers.option_of(&[&field.name]) {
+            let name = &field.name;
+            return Err(Error::usage(format!(
+                "{option} {name}=...: column {name} comes from --add, whose values are not read but taken as they are"
+            ))
+            .advise("write its value as inrush does: 2024-12-31, 2024-12-31 23:59:00, 1234.56, true"));
+        }
+    }
     let names = |field: &FieldFacts| (field.source_name().to_owned(), field.name.clone());
     let names: Vec<_> = facts.fields.iter().map(names).collect();
     let names: Vec<Vec<&str>> =

@@ -815,7 +815,7 @@ const VIEW_HIDES: &str =
     "; the view may show only some of them, as its WHERE says: load into the table behind it";
 
 /// How the server ends a statement that has waited too long for a lock: ER_LOCK_WAIT_TIMEOUT.
-const TIMED_OUT: u16 = 1205;
+pub(super) const TIMED_OUT: u16 = 1205;
 
 /// How it refuses one for a table that does not exist: ER_NO_SUCH_TABLE.
 const NO_TABLE: u16 = 1146;

@@ -229,10 +229,7 @@ impl Staging {
                         expect(place, &mut guard, job)?;
                         while_guarded(session, &sql, guard)
                     }
-                    None => {
-                        expect(place, session, job)?;
-                        session.execute(sql).map(drop)
-                    }
+                    None => by_turns(session, &sql, |session| expect(place, session, job))?,
                 }
             }
             None => session.execute(format!("RENAME TABLE {staging} TO {target}")).map(drop),
@@ -353,6 +350,35 @@ fn while_guarded(
     })
 }
 
+/// Runs a statement that renames tables which nothing keeps others from, after a look by `expect`. MySQL goes on waiting for them when
+/// the client is gone, and would rename them at last for a load that was killed: so it waits for some seconds only, again and again, for
+/// as long as the server would.
+fn by_turns(
+    session: &mut Session<'_>,
+    sql: &str,
+    expect: impl Fn(&mut Session<'_>) -> Result<()>,
+) -> Result<Result<(), Failure>> {
+    let limit = match session.value("SELECT @@SESSION.lock_wait_timeout") {
+        Ok(seconds) => seconds.and_then(|seconds| seconds.parse().ok()),
+        Err(failure) => return Ok(Err(failure)),
+    };
+    let sql = format!("{}; {sql}", wait_soon());
+    let began = Instant::now();
+    let goes_on = |failure: &Failure| {
+        failure.refusal().is_some_and(|refused| refused.code == load::TIMED_OUT)
+            && limit.is_none_or(|seconds| began.elapsed() < Duration::from_secs(seconds))
+    };
+    loop {
+        expect(session)?;
+        let done = session.execute(&sql);
+        let _ = session.execute(WAIT);
+        match done {
+            Err(failure) if goes_on(&failure) => {}
+            done => return Ok(done.map(drop)),
+        }
+    }
+}
+
 /// Gives a table's name to another one, in one step. Without checks the server would not see to it that foreign keys go along.
 fn replace(target: &str, old: &str, new: &str) -> String {
     format!("{CHECKED}RENAME TABLE {target} TO {old}, {new} TO {target}")
@@ -417,7 +443,7 @@ pub(super) fn take_name(
     }
 }
 
-/// Seconds to wait for a connection that still uses a hidden table: one that was cut, and the server does not know yet.
+/// Seconds to wait for another connection that uses a table: it may be one that was cut, and the server does not know yet.
 const DROP_TIMEOUT_S: u32 = 5;
 
 /// Drops the tables, unless another connection goes on using one: without a limit that would be waited for as long as a day.

@@ -282,6 +282,7 @@ over_every_target! {
         readings::of_a_zone_may_have_types_of_their_own,
         readings::that_count_seconds_may_have_fractions,
         readings::of_json_may_be_strings_of_documents,
+        readings::that_can_not_be_applied_are_told,
         places::members_of_an_archive_are_loaded_as_files_are,
         places::a_sheet_is_loaded_as_the_same_table_in_csv_is,
         tables::are_added_to_emptied_or_replaced_as_was_asked,

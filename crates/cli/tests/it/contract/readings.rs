@@ -1,7 +1,7 @@
 //! Values that are written otherwise than inrush writes them, and are read as the user says.
 
 use super::values::{come_as, with_late_value};
-use super::written::{Kind, plain, plain_rows};
+use super::written::{Kind, plain, plain_rows, records};
 use super::{Place, all_of, by_every_strategy, load, refuses};
 use crate::sheets::Cell::{Day, Empty, Moment, Number, Text};
 use crate::sheets::book;
@@ -434,5 +434,32 @@ pub(super) fn of_json_may_be_strings_of_documents<P: Place>() {
         assert_eq!(found[9][1].as_deref(), Some("5"));
         files.write("in.jsonl", "{\"id\":10,\"doc\":\"s\"}\n");
         refuses(place, &["id", "doc"], &[&again[..], &["--type", "doc=json"]].concat());
+    });
+}
+
+/// An option that changes nothing is a slip of whoever says it.
+pub(super) fn that_can_not_be_applied_are_told<P: Place>() {
+    P::for_each(|place| {
+        let files = place.files();
+        files.write("old.csv", "id,n\nx,1\n").write("new.csv", "id,n\ny,2\n");
+        load(place, &["old.csv"]).exits(0);
+        let adding = ["new.csv", "--if-exists", "append"];
+        if !P::TRAITS.is_text && !P::TRAITS.takes_any {
+            let days = load(place, &[&adding[..], &["--date-format", "n=%d.%m.%Y"]].concat());
+            days.exits(0).prints(&["column n is of type integer", "'n=%d.%m.%Y'"]);
+        } else {
+            load(place, &adding).exits(0);
+        }
+        let slip = load(place, &[&adding[..], &["--null", "nn=2"]].concat());
+        slip.exits(0).prints(&["no column is called nn", "'nn=2'"]);
+        assert_eq!(all_of(place, &["id", "n"]), records("x,1\ny,2\ny,2\n"));
+        // That one is there, and not loaded.
+        let left_out = ["new.csv", "--if-exists", "replace", "--drop", "n", "--null", "n=2"];
+        let run = load(place, &left_out).exits(0);
+        assert!(!run.stdout.contains("no column is called"), "{run:?}");
+        let made = ["--add", "d=01.02.2024", "--date-format", "d=%d.%m.%Y"];
+        let run = load(place, &[&["new.csv", "--if-exists", "replace"], &made[..]].concat());
+        run.exits(2).says(&["column d comes from --add", "2024-12-31"]);
+        assert_eq!(all_of(place, &["id"]), records("y\n"));
     });
 }

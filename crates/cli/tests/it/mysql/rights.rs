@@ -1,4 +1,4 @@
-use crate::fixture::some;
+use crate::fixture::{some, start, wait_until};
 use crate::servers::OnDrop;
 
 use super::login::{SECRET, User, run};
@@ -108,6 +108,35 @@ fn a_login_without_the_right_to_lock_tables_replaces_them_all_the_same() {
             assert_eq!(server.count("t"), 2, "{if_exists} on {}", server.name);
             assert!(server.hidden().is_empty());
         }
+    });
+}
+
+/// The server waits on for a table that a client is gone for, which wanted to rename it.
+#[test]
+fn a_killed_load_without_the_right_to_lock_tables_does_not_replace_one_later() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n2\n");
+        let user = User::new(server, "SELECT, INSERT, DELETE, CREATE, DROP, ALTER, TRIGGER");
+        let url = user.url_with(SECRET);
+        server.sql(
+            "CREATE TABLE t (id INT PRIMARY KEY) ENGINE=InnoDB;; INSERT INTO t VALUES (7);;
+             BEGIN;; SELECT COUNT(*) FROM t",
+        );
+        let load = ["load", "t.csv", &url, "--table", "t", "--if-exists", "replace"];
+        let mut child = start(&mut server.command(&load));
+        let waiting = "SELECT 1 FROM information_schema.PROCESSLIST \
+                       WHERE INFO LIKE '%RENAME TABLE%' AND STATE LIKE 'Waiting for %'";
+        let waits = || !server.query(waiting).is_empty();
+        wait_until("the load waits for the reader", waits);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        wait_until("the server gives up the renaming", || !waits());
+        server.sql("COMMIT");
+        assert_eq!(server.query("SELECT id FROM t"), rows![[7]], "{}", server.name);
+        server.wait_until_alone();
+        server.load_at(&url, &["t.csv", "--if-exists", "replace"]).exits(0);
+        assert_eq!(server.count("t"), 2);
+        assert!(server.hidden().is_empty());
     });
 }
 
