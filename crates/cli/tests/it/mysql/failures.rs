@@ -420,6 +420,20 @@ fn make_with_trigger(server: &Server) {
     );
 }
 
+/// What no transaction takes back.
+#[test]
+fn a_table_that_was_emptied_for_a_load_that_fails_is_told() {
+    for_each_server(|server| {
+        make_with_trigger(server);
+        server.sql("ALTER TABLE t ENGINE=MyISAM;; INSERT INTO t VALUES (1, 1)");
+        server.write("t.csv", "id\nx\n");
+        let load = ["load", "t.csv", &server.url(), "--if-exists", "truncate"];
+        let run = server.inrush(&load).exits(1);
+        run.says(&["'x'", "no row was committed", "the table may have been emptied"]);
+        assert_eq!(server.count("t"), 0);
+    });
+}
+
 #[test]
 fn rows_of_others_are_noticed_in_a_table_that_is_to_be_empty_and_stays_in_its_place() {
     for_each_server(|server| {
