@@ -890,3 +890,15 @@ fn the_last_record_of_a_long_file_is_looked_at_whatever_its_size_is() {
     assert_eq!(report["plan"]["columns"][0]["type"], "text");
     assert!(!report["warnings"].to_string().contains("started again"), "{}", report["warnings"]);
 }
+
+#[cfg(all(feature = "files", feature = "parquet"))]
+#[test]
+fn whole_numbers_that_are_text_are_advised_to_be_integers() {
+    let files = Fixture::new();
+    files.write("n.csv", "n\n5\n");
+    files.load(&["n.csv", "n.parquet", "--type", "n=decimal(20,0)"]).exits(0);
+    let run = files.load(&["n.parquet", "t.db"]).exits(0);
+    run.prints(&["column n is text", "--type n=integer makes rows bad rows"]);
+    files.load(&["n.parquet", "t.db", "--if-exists", "replace", "--type", "n=integer"]).exits(0);
+    assert_eq!(files.table("t.db", "n"), rows![[5]]);
+}

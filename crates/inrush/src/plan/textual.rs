@@ -54,9 +54,18 @@ impl Plan {
                 said_of("--type", name, ty)
             ),
             _ => format!(
-                "column {name} is text: it is of type {ty}, of which {engine} keeps all digits as text only ({} makes numbers of the \
-                 values)",
-                said_of("--type", name, Type::Float)
+                "column {name} is text: it is of type {ty}, of which {engine} keeps all digits as text only ({})",
+                match ty {
+                    // As a double such a number would be another one.
+                    Type::Decimal { precision: 1.., scale: 0 } => format!(
+                        "{} makes rows bad rows whose number is beyond 64 bits",
+                        said_of("--type", name, Type::Integer)
+                    ),
+                    _ => format!(
+                        "{} makes numbers of the values",
+                        said_of("--type", name, Type::Float)
+                    ),
+                }
             ),
         }
     }

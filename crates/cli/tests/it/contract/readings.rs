@@ -446,7 +446,8 @@ pub(super) fn that_can_not_be_applied_are_told<P: Place>() {
         let adding = ["new.csv", "--if-exists", "append"];
         if !P::TRAITS.is_text && !P::TRAITS.takes_any {
             let days = load(place, &[&adding[..], &["--date-format", "n=%d.%m.%Y"]].concat());
-            days.exits(0).prints(&["column n is of type integer", "'n=%d.%m.%Y'"]);
+            days.exits(0)
+                .prints(&["column n is of type integer", "--date-format n=%d.%m.%Y makes"]);
         } else {
             load(place, &adding).exits(0);
         }

@@ -427,8 +427,9 @@ fn a_table_that_was_emptied_for_a_load_that_fails_is_told() {
         make_with_trigger(server);
         server.sql("ALTER TABLE t ENGINE=MyISAM;; INSERT INTO t VALUES (1, 1)");
         server.write("t.csv", "id\nx\n");
-        let load = ["load", "t.csv", &server.url(), "--if-exists", "truncate"];
-        let run = server.inrush(&load).exits(1);
+        let way = ["--if-exists", "truncate", "--durability", "process"];
+        let url = server.url();
+        let run = server.inrush(&[&["load", "t.csv", &url], &way[..]].concat()).exits(1);
         run.says(&["'x'", "no row was committed", "the table may have been emptied"]);
         assert_eq!(server.count("t"), 0);
     });
