@@ -272,12 +272,12 @@ impl ColumnReads {
 
     /// The options that declare the column to be of other values than one of type `ty` has, and what each is given.
     pub fn unapplied(&self, ty: Type) -> Vec<(&'static str, String)> {
-        let own = Family::of(ty);
-        let declared = self.declared.filter(|_| own.is_some() && own != self.declared);
-        let of_family = |declared| {
-            self.said.iter().filter(move |(option, _)| request::makes(option, declared)).cloned()
-        };
-        declared.map(of_family).into_iter().flatten().collect()
+        match self.declared {
+            Some(family) if Family::of(ty).is_some_and(|own| own != family) => {
+                self.said_of(family).0
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Whether values are amounts or shares, which a decimal holds exactly.

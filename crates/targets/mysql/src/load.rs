@@ -643,6 +643,14 @@ impl<'a> MysqlLoad<'a> {
         }
     }
 
+    /// Commits. Without an answer it can't be told whether it was done.
+    fn commit(&mut self) -> Result<()> {
+        self.session.execute("COMMIT").map(drop).map_err(|failure| {
+            self.unsure = matches!(failure, Failure::Lost(_));
+            self.session.explain(failure)
+        })
+    }
+
     /// Looks whether they are the only ones, by a connection that sees what others have committed, and nothing of this load.
     fn expect_alone(&mut self) -> Result<()> {
         if !self.must_be_empty() || !self.counts_own() || self.rows_per_transaction() != 0 {
@@ -1010,10 +1018,7 @@ impl Load for MysqlLoad<'_> {
     }
 
     fn step(&mut self) -> Result<()> {
-        if let Err(failure) = self.session.execute("COMMIT") {
-            self.unsure = matches!(failure, Failure::Lost(_));
-            return Err(self.session.explain(failure));
-        }
+        self.commit()?;
         self.ahead = Ahead::Nothing;
         let begun = self.run("START TRANSACTION");
         // The step is committed, which `abort` would not know of.
@@ -1089,10 +1094,7 @@ impl Load for MysqlLoad<'_> {
             }
             None if self.rows_per_transaction() == 0 => {
                 self.session.unwatch();
-                if let Err(failure) = self.session.execute("COMMIT") {
-                    self.unsure = matches!(failure, Failure::Lost(_));
-                    return Err(self.session.explain(failure));
-                }
+                self.commit()?;
                 self.widened = false;
             }
             None => {}

@@ -444,7 +444,7 @@ pub(super) fn take_name(
 }
 
 /// Seconds to wait for another connection that uses a table: it may be one that was cut, and the server does not know yet.
-const DROP_TIMEOUT_S: u32 = 5;
+const SOON_S: u32 = 5;
 
 /// Drops the tables, unless another connection goes on using one: without a limit that would be waited for as long as a day.
 pub(super) fn drop_soon<A: Asks + ?Sized>(session: &mut A, tables: &[&str]) -> bool {
@@ -459,9 +459,9 @@ pub(super) fn drop_soon<A: Asks + ?Sized>(session: &mut A, tables: &[&str]) -> b
     dropped
 }
 
-/// Has statements wait for a table no longer than [`DROP_TIMEOUT_S`].
+/// Has statements wait for a table no longer than [`SOON_S`].
 pub(super) fn wait_soon() -> String {
-    format!("SET SESSION lock_wait_timeout = {DROP_TIMEOUT_S}")
+    format!("SET SESSION lock_wait_timeout = {SOON_S}")
 }
 
 /// Has them wait as long as the server would.
