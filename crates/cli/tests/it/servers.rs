@@ -89,6 +89,11 @@ pub(crate) trait Database: Deref<Target = Fixture> {
 
     /// The connections among them that bring rows.
     fn bring_rows(&self) -> Vec<String>;
+
+    /// Whether rows of a load are on their way, or were brought and are not committed.
+    fn has_rows_of_a_load(&self) -> bool {
+        !self.bring_rows().is_empty()
+    }
 }
 
 /// A server, a database in it, and files to load.
@@ -385,10 +390,10 @@ impl<D: Database> Server<D> {
         panic!("no rows come")
     }
 
-    /// Waits until rows of a load that its source keeps from ending are on their way: the server has a statement that brings some.
+    /// Waits until rows of a load that its source keeps from ending are with the server.
     #[track_caller]
     pub(crate) fn wait_for_rows(&self) {
-        wait_until("rows come", || !self.bring_rows().is_empty());
+        wait_until("rows come", || self.has_rows_of_a_load());
     }
 
     /// Waits until the server has noticed that a killed load is gone.

@@ -183,6 +183,13 @@ impl Database for MySql {
         );
         rows.into_iter().flatten().flatten().collect()
     }
+
+    fn has_rows_of_a_load(&self) -> bool {
+        // A statement may be over between two looks; the transaction is not.
+        let brought = "SELECT 1 FROM information_schema.INNODB_TRX JOIN information_schema.PROCESSLIST \
+             ON ID = trx_mysql_thread_id WHERE DB = DATABASE() AND trx_rows_modified > 0";
+        !self.bring_rows().is_empty() || !self.query(brought).is_empty()
+    }
 }
 
 impl MySql {
