@@ -93,6 +93,24 @@ pub enum Fault {
     },
 }
 
+/// Whether the quoted field whose opening quote is at `at` has no closing quote before the end of the bytes.
+#[must_use]
+pub fn is_open(dialect: &Dialect, bytes: &[u8], at: u32) -> bool {
+    let Some(quote) = dialect.quote else { return false };
+    let other = dialect.escape.unwrap_or(quote);
+    let mut from = at as usize + 1;
+    while let Some(found) = bytes.get(from..).and_then(|rest| memchr::memchr2(quote, other, rest)) {
+        let special = from + found;
+        let is_doubled = || bytes.get(special + 1) == Some(&quote);
+        if bytes[special] == quote && !is_doubled() {
+            return false;
+        }
+        // An escape, or the first of two quotes, and what it stands before.
+        from = special + 2;
+    }
+    true
+}
+
 /// Appends the field's value (quotes and escapes undone) to `out`.
 pub fn unescape(dialect: &Dialect, raw: &[u8], form: Form, out: &mut Vec<u8>) {
     let Form::Escaped { quoted } = form else {

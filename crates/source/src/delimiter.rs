@@ -5,8 +5,8 @@
 
 use inrush_scan::{Dialect, Field, Scanner};
 
+use crate::look::Records;
 use crate::quoting::usual;
-use crate::sniff::RECORDS_MAX;
 
 /// Delimiters that are looked for, in the order in which they win where several read the head equally well.
 pub(super) const DELIMITERS: [u8; 4] = [b'\t', b';', b'|', b','];
@@ -82,7 +82,7 @@ pub(super) fn choose(
 
 /// How each dialect reads the head, where the others' quotes are respected.
 fn readings(head: &[u8], whole: bool, dialects: Vec<Dialect>) -> Vec<Reading> {
-    let quoted: Vec<_> = dialects.iter().map(|dialect| quoted(head, dialect)).collect();
+    let quoted: Vec<_> = dialects.iter().map(|dialect| quoted(head, whole, dialect)).collect();
     let read = |dialect: &Dialect, others| Reading::of(head, whole, dialect.clone(), others);
     let alone: Vec<Reading> = dialects.iter().map(|dialect| read(dialect, Vec::new())).collect();
     let tears = |other: usize, index: usize| {
@@ -154,21 +154,12 @@ struct Reading {
 impl Reading {
     fn of(head: &[u8], whole: bool, dialect: Dialect, others: Vec<&[(u32, u32)]>) -> Self {
         let mut others: Vec<Spans> = others.into_iter().map(Spans::new).collect();
-        let mut scanner = Scanner::new(&dialect, head);
+        let mut looked = Records::new(head, whole, &dialect);
         let mut fields = Vec::new();
         let mut widths: Vec<usize> = Vec::new();
         let (mut records, mut torn, mut wide, mut delimiters, mut spaced) = (0, 0, 0, 0, 0);
         let mut first_width = None;
-        while records < RECORDS_MAX
-            && let Some(record) = scanner.next(&mut fields)
-        {
-            // The last record may have been cut off with the head.
-            if !whole && record.next as usize == head.len() && records > 0 {
-                break;
-            }
-            if record.is_blank() {
-                continue;
-            }
+        while let Some(record) = looked.next(&mut fields) {
             records += 1;
             if record.fault.is_some() {
                 first_width.get_or_insert(0);
@@ -250,19 +241,17 @@ fn ends(fields: &[Field]) -> impl Iterator<Item = u32> + '_ {
 }
 
 /// Where quoted fields lie, in order.
-fn quoted(head: &[u8], dialect: &Dialect) -> Vec<(u32, u32)> {
+fn quoted(head: &[u8], whole: bool, dialect: &Dialect) -> Vec<(u32, u32)> {
     let mut spans = Vec::new();
-    let mut scanner = Scanner::new(dialect, head);
-    let (mut fields, mut records) = (Vec::new(), 0);
-    while records < RECORDS_MAX
-        && let Some(record) = scanner.next(&mut fields)
-    {
-        records += 1;
+    let mut looked = Records::new(head, whole, dialect);
+    let mut fields = Vec::new();
+    while let Some(record) = looked.next(&mut fields) {
         if record.fault.is_none() {
             let quoted = fields.iter().filter(|field| field.form.is_quoted());
             spans.extend(quoted.map(|field| (field.start, field.end)));
         }
     }
+    spans.extend(looked.open().map(|at| (at, u32::MAX)));
     spans
 }
 

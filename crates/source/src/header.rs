@@ -6,6 +6,7 @@ use crate::Source;
 use crate::first_line::{self, HeaderVerdict};
 use crate::head::{Head, body_start, lead};
 use crate::infer::{Observed, Spot, is_null_like};
+use crate::look::Records;
 use crate::sample::Sample;
 use crate::sniff::{self, First};
 use inrush_core::error::{Error, Result, is_invisible, shorten};
@@ -167,19 +168,10 @@ pub(super) fn lacks_a_name(
     through_header: u64,
 ) -> Option<String> {
     let body = &head.text[(head.input.body_at as usize).min(head.text.len())..];
-    let mut scanner = Scanner::new(dialect, body);
+    let mut looked = Records::new(body, head.whole, dialect);
     let mut fields = Vec::new();
     let (mut rows, mut ends_empty) = (0, true);
-    while rows < sniff::RECORDS_MAX
-        && let Some(record) = scanner.next(&mut fields)
-    {
-        // The last record may have been cut off with the head.
-        if !head.whole && record.next as usize == body.len() {
-            break;
-        }
-        if record.is_blank() {
-            continue;
-        }
+    while let Some(record) = looked.next(&mut fields) {
         if record.fault.is_some() || fields.len() != width + 1 {
             return None;
         }

@@ -22,6 +22,7 @@ mod header;
 mod infer;
 mod input;
 mod json;
+mod look;
 pub mod profile;
 mod proposal;
 mod quoting;

@@ -1,8 +1,8 @@
 //! How fields are quoted, given what separates them.
 
-use inrush_scan::{Dialect, DialectError, Newline, Scanner};
+use inrush_scan::{Dialect, DialectError, Newline};
 
-use crate::sniff::RECORDS_MAX;
+use crate::look::Records;
 use inrush_core::DialectRequest;
 
 /// The quoting that reads `head` best where `delimiter` separates fields, in a dialect with it.
@@ -93,20 +93,14 @@ impl Score {
 }
 
 fn score(head: &[u8], whole: bool, dialect: &Dialect) -> Score {
-    let mut scanner = Scanner::new(dialect, head);
+    let mut looked = Records::new(head, whole, dialect);
     let mut fields = Vec::new();
     let mut widths: Vec<usize> = Vec::new();
     let (mut broken, mut quoted) = (0, 0);
-    while widths.len() + broken < RECORDS_MAX
-        && let Some(record) = scanner.next(&mut fields)
-    {
-        // The last record may have been cut off with the head.
-        if !whole && record.next as usize == head.len() && !widths.is_empty() {
-            break;
-        }
+    while let Some(record) = looked.next(&mut fields) {
         if record.fault.is_some() {
             broken += 1;
-        } else if !record.is_blank() {
+        } else {
             widths.push(fields.len());
             quoted += usize::from(fields.iter().any(|field| field.form.is_quoted()));
         }

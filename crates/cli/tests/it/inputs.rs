@@ -490,3 +490,43 @@ fn zeros_that_fill_up_a_record_of_a_tape_are_no_part_of_gzip() {
     fixture.write("odd.csv.gz", [packed.as_slice(), &[0; 9], b"odd"].concat());
     fixture.refuses(&["odd.csv.gz", "t.db", "--if-exists", "append"]).says(&["odd.csv.gz"]);
 }
+
+/// What is looked at first may end inside a quoted field, whose lines are no records.
+#[test]
+fn long_texts_in_quotes_decide_neither_quote_nor_delimiter() {
+    let fixture = Fixture::new();
+    let said = "Chapter\n\"Yes\", said he.\n\"No\", said she.\n".repeat(700);
+    let listed = "foo;bar\n".repeat(12_000);
+    for (name, text, rows) in [
+        ("said", said, 60),
+        ("listed", format!("x\n{listed}"), 20),
+        ("tabs", format!("x\n{}", listed.replace(';', "\t")), 20),
+        ("longest", "x;y\n".repeat(400_000), 2),
+    ] {
+        for header in ["id,text\n", ""] {
+            let quoted = format!("\"{}\"", text.replace('"', "\"\""));
+            let lines: String = (1..=rows).map(|id| format!("{id},{quoted}\n")).collect();
+            fixture.write("t.csv", format!("{header}{lines}"));
+            let is_there = if header.is_empty() { "no" } else { "yes" };
+            let load = ["t.csv", "t.db", "--if-exists", "replace", "--header", is_there];
+            fixture.load(&load).exits(0);
+            let column = if header.is_empty() { "column_2" } else { "text" };
+            let same = format!("SELECT count(*), min({column}), max({column}) FROM t");
+            let found = fixture.query("t.db", &same);
+            assert_eq!(found, rows![[rows, text.as_str(), text.as_str()]], "{name}");
+        }
+    }
+}
+
+/// One that somebody has forgotten to close makes no file one without quotes, and of its lines no records.
+#[test]
+fn a_quote_that_is_never_closed_is_an_error_and_makes_no_rows_of_lines() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "id,v\n1,x\n2,\"a\n\"\"b\"\", c\n\"\"d\"\", e\n\"\"f\"\", g\n");
+    fixture.refuses(&["t.csv", "t.db"]).says(&["line 3", "is never closed"]);
+    // Where the lines that follow are rows, it costs its line.
+    let rows: String = (2..50).map(|id| format!("{id};def\n")).collect();
+    fixture.write("s.csv", format!("id;v\n1;\"abc\n{rows}"));
+    fixture.load(&["s.csv", "t.db", "--max-rejects", "1"]).exits(3);
+    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM s WHERE v = 'def'"), 48);
+}
