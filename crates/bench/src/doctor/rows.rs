@@ -74,11 +74,10 @@ impl Sample {
             writeln!(out, "{}", names.join(","))?;
             let mut random = SplitMix64::new(1);
             for row in 0..ROWS {
-                let values = facts.columns.iter().map(|column| {
-                    match copy.referring.contains(&column.name) {
-                        true => String::new(),
-                        false => value(column, &facts, row, &mut random),
-                    }
+                let refers = |name| copy.referring.iter().any(|key| key.columns.contains(name));
+                let values = facts.columns.iter().map(|column| match refers(&column.name) {
+                    true => String::new(),
+                    false => value(column, &facts, row, &mut random),
                 });
                 writeln!(out, "{}", values.collect::<Vec<_>>().join(","))?;
             }

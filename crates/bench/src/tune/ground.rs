@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use inrush::target::{self, Console, Home, JobTables, Twins};
 use inrush::{Error, Plan, Result};
+use inrush_core::doctor::{Copy, indexes::ForeignKey};
 use inrush_core::pending::{PendingFolder, follow_link};
 use inrush_core::{Action, unique};
 
@@ -70,13 +71,14 @@ impl Ground {
         })?;
         let name = file.file_name().unwrap_or_default();
         let path = folder.path.join(name);
-        // `sqlite:`, `csv:` and the like stand before the path, or an ending says it.
-        let target = match plan.request.target.split_once(':') {
-            Some((scheme, _)) if scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
-                format!("{scheme}:{}", path.display())
-            }
-            _ => path.display().to_string(),
+        // `sqlite:`, `csv:` and the like stand before the path, or an ending says it. A path may have a colon, too.
+        let shown = path.display().to_string();
+        let is_path = |target: &String| {
+            target::find(target).is_ok_and(|(_, location)| location.files.first() == Some(&path))
         };
+        let scheme = plan.request.target.split_once(':').map(|(scheme, _)| scheme);
+        let with_scheme = scheme.map(|scheme| format!("{scheme}:{shown}")).filter(is_path);
+        let target = with_scheme.unwrap_or(shown);
         let table = plan.table.clone();
         let mut ground = Self::Folder { folder, target, path, template: None, table };
         if plan.facts.target.exists {
@@ -95,13 +97,12 @@ impl Ground {
             None => Err(Error::target("a file of rows that is there can't be measured")),
         };
         let statements = match (copied, table) {
-            (Ok(copy), _) => copy.statements,
+            (Ok(copy), _) => apart(&plan.table, copy).map(|copy| copy.statements),
             // Other tables don't bear on it.
-            (Err(_), None) => Vec::new(),
-            (Err(error), Some(_)) => {
-                return Err(error.advise("name a target that isn't there yet"));
-            }
-        };
+            (Err(_), None) => Ok(Vec::new()),
+            (Err(error), Some(_)) => Err(error),
+        }
+        .map_err(|error| error.advise("name a target that isn't there yet"))?;
         let (kind, location) = target::find(target)?;
         {
             let mut console = kind.console(&location, &NEVER)?;
@@ -227,6 +228,17 @@ impl Ground {
         std::fs::copy(&*path, &*template).map_err(|error| no_room(template, &error))?;
         Ok(true)
     }
+}
+
+/// A copy of a table that can be filled by itself. To its own rows a table may refer: they come with the load.
+fn apart(table: &str, copy: Copy) -> Result<Copy> {
+    let is_to_another = |key: &&ForeignKey| !key.parent.eq_ignore_ascii_case(&key.table);
+    let Some(key) = copy.referring.iter().find(is_to_another) else { return Ok(copy) };
+    let columns = key.columns.join(", ");
+    Err(Error::target(format!(
+        "{table} refers to rows of another table, which are not copied: FOREIGN KEY ({columns}) REFERENCES {}",
+        key.parent
+    )))
 }
 
 /// A connection that is idle for as long as loads take, and may write where loads may: as those of jobs.

@@ -18,6 +18,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::error::{Error, Result};
 use crate::target::Location;
+use indexes::ForeignKey;
 
 pub use ask::{Answer, Asked};
 pub use finding::{Finding, Severity, Trial, Worth};
@@ -57,8 +58,9 @@ pub struct Copy {
     pub database: Option<String>,
     /// Statements, in their order.
     pub statements: Vec<String>,
-    /// Columns that refer to other tables where those can't be left out: what refers to nothing is NULL.
-    pub referring: Vec<String>,
+    /// The table's foreign keys, where they can't be left out. What they refer to is not copied: only what refers to nothing, NULL, can be
+    /// loaded.
+    pub referring: Vec<ForeignKey>,
     /// The table, as a load names it; `None` where there is no one table.
     pub table: Option<String>,
 }

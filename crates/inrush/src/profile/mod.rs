@@ -106,10 +106,16 @@ pub(crate) fn apply(
         choice.reasons.extend(profiles.nearly(&key));
         return;
     };
+    let date = &profile.date;
+    if !facts.source.seekable {
+        choice.reasons.push(format!(
+            "what was measured here on {date} is for files: what can be read only once goes by the planner's own choice"
+        ));
+        return;
+    }
     let small = facts.source.bytes.is_some_and(|bytes| {
         bytes < CHUNKS_MIN * choice.chunk_bytes as u64 && bytes < profile.sample_bytes
     });
-    let date = &profile.date;
     if small {
         let least = counted(CHUNKS_MIN, "chunk");
         choice.reasons.push(format!(
@@ -136,6 +142,12 @@ pub(crate) fn apply(
             "what was measured here on {date} is passed over: {}: rows of a load that fails would stay",
             profile.recipe
         )),
+        Ok(measured) if let Some(knob) = profile.recipe.beyond_tries(measured.strategy) => {
+            choice.hints.push(format!(
+                "what was measured here on {date} is passed over: {}: {knob} is for the user to say",
+                profile.recipe
+            ));
+        }
         Ok(mut measured) => {
             let Profile { date, ratio, low, high, .. } = profile.clone();
             measured.measured = Some(Measured { date, ratio, low, high });

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::is_open;
 use crate::plan::{Choice, LoadOptions, Request};
+use crate::target::{Knob, Strategy};
 use inrush_core::wording::counted;
 
 /// A strategy with everything that can be said of it.
@@ -47,6 +48,18 @@ impl Recipe {
         for (name, value) in &self.knobs {
             options.knobs.entry(name.clone()).or_insert_with(|| value.clone());
         }
+    }
+
+    /// The first of its knobs with a value that is not measured: an older version has kept it, or an edit. It may change what a load leaves
+    /// behind.
+    pub(super) fn beyond_tries(&self, strategy: &dyn Strategy) -> Option<String> {
+        let is_tried = |(name, value): &(&String, &String)| {
+            let is_it = |knob: &&Knob| knob.name == name.as_str();
+            let knob = strategy.knobs().iter().find(is_it);
+            knob.is_some_and(|knob| knob.tries.contains(&value.as_str()))
+        };
+        let (name, value) = self.knobs.iter().find(|knob| !is_tried(knob))?;
+        Some(format!("{name}={value}"))
     }
 
     /// The first of the user's options that says otherwise: what was measured was measured as a whole.

@@ -81,7 +81,8 @@ pub(super) const JOURNAL_MODE: Knob = Knob {
     kind: KnobKind::Choice(&["keep", "delete", "truncate", "persist", "memory", "wal", "off"]),
     default: "keep",
     about: "how SQLite can undo; 'keep' leaves the database's own mode",
-    tries: &["truncate", "off"],
+    // A database keeps the mode, or loses its own.
+    tries: &[],
 };
 pub(super) const SYNCHRONOUS: Knob = Knob {
     name: "synchronous",

@@ -175,14 +175,46 @@ fn a_profile_takes_no_promise_away() {
         );
         fixture.inrush(&[&["plan", "--profiles", "p.toml"], &load[..]].concat()).exits(0)
     };
-    with("cache = \"1000000\"").prints(&["measured here on 2026-11-26: sqlite/bind"]);
+    with("cache = \"8388608\"").prints(&["measured here on 2026-11-26: sqlite/bind"]);
     for (knob, why) in [
         ("rows_per_transaction = \"1000\"", "rows of a load that fails would stay"),
         ("synchronous = \"off\"", "a load is 'process' at best"),
+        // The database would keep the mode.
+        ("journal_mode = \"wal\"", "journal_mode=wal is for the user to say"),
     ] {
         let plan = with(knob).prints(&["is passed over: sqlite/bind", why, "all rows or none"]);
         assert!(plan.stdout.contains("strategy  sqlite/pages"), "{}", plan.stdout);
     }
+    // Nor does what was measured on files hold for what can be read only once.
+    with("cache = \"8388608\"");
+    let plan = ["plan", "--profiles", "p.toml", "-", "shop.db", "--table", "new"];
+    let run = fixture.inrush_reading(&fixture.read("orders.csv"), &plan);
+    run.exits(0).prints(&["measured here on 2026-11-26 is for files", "strategy  sqlite/pages"]);
+}
+
+#[test]
+fn a_table_that_refers_to_others_is_not_measured_and_one_that_refers_to_itself_is() {
+    let fixture = Fixture::new();
+    orders(&fixture);
+    fixture.sql(
+        "shop.db",
+        "CREATE TABLE customers (name PRIMARY KEY);
+         CREATE TABLE orders (id INTEGER PRIMARY KEY, amount, customer REFERENCES customers);
+         CREATE TABLE tree (id INTEGER PRIMARY KEY, amount, customer REFERENCES Tree (id));",
+    );
+    let before = fixture.read("shop.db");
+    let tune = ["tune", "orders.csv", "shop.db", "--profiles", "none", "--budget", "1s"];
+    fixture.inrush(&tune).exits(1).says(&[
+        "orders refers to rows of another table, which are not copied: FOREIGN KEY (customer) REFERENCES customers",
+        "name a target that isn't there yet",
+    ]);
+    assert_eq!(fixture.read("shop.db"), before);
+    let tree = [&tune[..], &["--table", "tree", "--columns", "id,amount"]].concat();
+    fixture.inrush(&tree).exits(0);
+    // A colon in a file's name is no scheme.
+    fixture
+        .inrush(&["tune", "orders.csv", "2024:x.db", "--profiles", "none", "--budget", "1s"])
+        .exits(0);
 }
 
 #[test]

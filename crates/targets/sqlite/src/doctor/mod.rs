@@ -53,7 +53,7 @@ impl Doctor for SqliteDoctor {
         Ok(Copy {
             database: None,
             statements,
-            referring: ours.flat_map(|key| key.columns).collect(),
+            referring: ours.collect(),
             table: table.map(str::to_owned),
         })
     }
