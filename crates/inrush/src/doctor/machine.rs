@@ -63,23 +63,21 @@ static CHECKS: &[Check<Seen>] = &[
             risk: "what is removed is gone",
         },
         look: |seen| {
-            let is_full = |disk: &&Disk| {
+            let found = |disk: &Disk| {
                 let space = disk.space;
                 let is_little = space.free_bytes < FREE_BYTES
                     && (space.free_bytes as f64) < space.total_bytes as f64 * FREE_SHARE;
-                space.total_bytes > 0
-                    && (is_little
-                        || seen.load_bytes.is_some_and(|load| space.free_bytes < load * ROOM))
-            };
-            let found = |disk: &Disk| {
-                let should = match seen.load_bytes {
-                    Some(load) => format!("{}: twice the source", bytes(load * ROOM)),
-                    None => "1 GiB, or 5 % of the file system".to_owned(),
+                let room = seen.load_bytes.map(|load| load.saturating_mul(ROOM));
+                let should = match room.filter(|&room| space.free_bytes < room) {
+                    Some(room) => format!("{}: twice the source", bytes(room)),
+                    None if is_little => "1 GiB, or 5 % of the file system".to_owned(),
+                    None => return None,
                 };
-                let is = format!("{} are free", bytes(disk.space.free_bytes));
-                Found::new(disk.folder.display().to_string(), is, should)
+                let is = format!("{} are free", bytes(space.free_bytes));
+                Some(Found::new(disk.folder.display().to_string(), is, should))
             };
-            seen.disks.iter().filter(is_full).map(found).collect()
+            let is_known = |disk: &&Disk| disk.space.total_bytes > 0;
+            seen.disks.iter().filter(is_known).filter_map(found).collect()
         },
     },
     Check {

@@ -64,7 +64,7 @@ impl ServerFacts {
 }
 
 /// Server variables that bear on loads. One that a server doesn't know is left out.
-const VARIABLES: [&str; 28] = [
+const VARIABLES: [&str; 29] = [
     "binlog_transaction_dependency_tracking",
     "check_constraint_checks",
     "datadir",
@@ -76,6 +76,7 @@ const VARIABLES: [&str; 28] = [
     "innodb_file_per_table",
     "innodb_flush_log_at_trx_commit",
     "innodb_log_file_size",
+    "innodb_log_files_in_group",
     "innodb_page_size",
     "innodb_redo_log_capacity",
     "innodb_snapshot_isolation",

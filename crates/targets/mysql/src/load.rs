@@ -372,7 +372,10 @@ fn advice(facts: &Facts, engine: &str, knobs: &Knobs) -> Vec<String> {
                 input >> 20
             ));
         }
-        let redo = bytes("innodb_redo_log_capacity").or(bytes("innodb_log_file_size"));
+        // Where the capacity isn't set, its variable says the default, whatever the files' sizes come to.
+        let files = bytes("innodb_log_files_in_group").unwrap_or(1);
+        let of_files = bytes("innodb_log_file_size").map(|size| size.saturating_mul(files));
+        let redo = bytes("innodb_redo_log_capacity").max(of_files);
         if let Some(redo) = redo.filter(|redo| *redo < input) {
             notes.push(format!(
                 "the redo log holds {} MB: a larger one (innodb_redo_log_capacity, innodb_log_file_size) lets the load run ahead of the disk",

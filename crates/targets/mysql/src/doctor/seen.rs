@@ -109,6 +109,7 @@ impl Seen {
                 seen.variables.insert(name.to_ascii_lowercase(), value);
             }
         }
+        seen.read_log(asked)?;
         let version = seen.variable("version").to_owned();
         seen.is_mariadb = version.contains("MariaDB");
         seen.version = numbers(&version);
@@ -132,6 +133,19 @@ impl Seen {
         let zone = "SELECT CONVERT_TZ('2024-01-01 00:00:00', 'UTC', 'Europe/Berlin')";
         seen.knows_zones = asked.value(zone)?.is_some();
         Ok(seen)
+    }
+
+    /// From MySQL 8.0.30 on the log has the capacity that was set, or else what two older settings come to, and then the variable goes on
+    /// saying its default (<https://dev.mysql.com/doc/refman/8.0/en/innodb-redo-log.html>). What it has stands in the place of all three.
+    fn read_log(&mut self, asked: &mut Asked<'_>) -> Result<()> {
+        let status = "SHOW GLOBAL STATUS LIKE 'Innodb_redo_log_capacity_resized'";
+        let rows = asked.rows_if_any(status)?;
+        if let Some([_, Some(bytes)]) = rows.first().map(Vec::as_slice) {
+            self.variables.insert("innodb_redo_log_capacity".to_owned(), bytes.clone());
+            self.variables.remove("innodb_log_file_size");
+            self.variables.remove("innodb_log_files_in_group");
+        }
+        Ok(())
     }
 
     fn read_tables(&mut self, asked: &mut Asked<'_>) -> Result<()> {
@@ -313,6 +327,10 @@ impl Seen {
     /// A global variable; empty where the server doesn't know it.
     pub(super) fn variable(&self, name: &str) -> &str {
         self.variables.get(name).map_or("", String::as_str)
+    }
+
+    pub(super) fn knows(&self, name: &str) -> bool {
+        self.variables.contains_key(name)
     }
 
     pub(super) fn number(&self, name: &str) -> Option<u64> {

@@ -155,7 +155,7 @@ pub(super) static CHECKS: &[Check<Seen>] = &[
             id: "innodb_log_file_size",
             severity: Severity::Slow,
             reads: VARIABLES,
-            finds: "with SOURCE: a redo log smaller than a quarter of it, up to 16 GB (innodb_redo_log_capacity, where the server has that)",
+            finds: "with SOURCE: a redo log smaller than a quarter of it, up to 16 GB (innodb_redo_log_capacity, where the server has that); not before 5.6.8, which starts with no log of another size",
             why: "when the log is full, the load waits until pages are written that it will change again",
             source: "https://dev.mysql.com/doc/refman/8.0/en/innodb-redo-log.html",
             change: "SET PERSIST, or a line of the option file; MariaDB before 10.9 and MySQL before 8.0.30 want a restart",
@@ -229,7 +229,10 @@ pub(super) static CHECKS: &[Check<Seen>] = &[
         look: |seen| {
             let pool = seen.number("innodb_buffer_pool_size").unwrap_or(u64::MAX);
             match seen.variable("innodb_flush_method") {
-                "fsync" | "fdatasync" if seen.weight() > pool => {
+                // Empty is fsync as well: https://dev.mysql.com/doc/refman/5.7/en/innodb-parameters.html#sysvar_innodb_flush_method
+                "fsync" | "fdatasync" | ""
+                    if seen.knows("innodb_flush_method") && seen.weight() > pool =>
+                {
                     vec![at_start(seen, "innodb_flush_method", "O_DIRECT", "O_DIRECT")]
                 }
                 _ => Vec::new(),
@@ -393,8 +396,14 @@ fn stepped(size: u64) -> u64 {
     size.div_ceil(STEP_BYTES) * STEP_BYTES
 }
 
+/// With log files of another size than its setting has an older server does not start
+/// (<https://dev.mysql.com/doc/relnotes/mysql/5.6/en/news-5-6-8.html>).
+const RESIZES_LOG: (u32, u32, u32) = (5, 6, 8);
+
 fn log_size(seen: &Seen) -> Vec<Found> {
-    let Some(load) = seen.around.load_bytes else { return Vec::new() };
+    let Some(load) = seen.around.load_bytes.filter(|_| seen.version >= RESIZES_LOG) else {
+        return Vec::new();
+    };
     let capacity = seen.number("innodb_redo_log_capacity");
     let files = seen.number("innodb_log_files_in_group").unwrap_or(1);
     let of_files = seen.number("innodb_log_file_size").map(|size| size * files);

@@ -79,7 +79,19 @@ pub(super) struct Table {
 pub(super) struct Invalid {
     pub(super) sql: String,
     pub(super) table: String,
-    pub(super) is_unique: bool,
+    /// It can't be built, or need not be.
+    pub(super) has_to_go: bool,
+}
+
+impl Invalid {
+    /// Over rows that repeat a key no unique index can be built. A REINDEX CONCURRENTLY that has failed leaves its new index, or the old one
+    /// beside the new: `_ccnew` and `_ccold`, and a number where the name was taken
+    /// (<https://www.postgresql.org/docs/current/sql-reindex.html#SQL-REINDEX-CONCURRENTLY>).
+    fn new(sql: String, table: String, is_unique: bool) -> Self {
+        let name = sql.trim_end_matches('"').trim_end_matches(|char: char| char.is_ascii_digit());
+        let has_to_go = is_unique || name.ends_with("_ccnew") || name.ends_with("_ccold");
+        Self { sql, table, has_to_go }
+    }
 }
 
 /// What the server and the database are.
@@ -97,7 +109,8 @@ pub(super) struct Seen {
     pub(super) invalid: Vec<Invalid>,
     /// Collations, or the database, whose rules the system has changed: what it is, before, now.
     pub(super) collations: Vec<(String, String, String)>,
-    /// Whether somebody reads the log: a standby, a slot, an archive.
+    /// Whether somebody reads the log: a standby, a slot, an archive, or the server itself for incremental backups, which starts with no
+    /// minimal log then (<https://www.postgresql.org/docs/current/runtime-config-wal.html#GUC-SUMMARIZE-WAL>).
     pub(super) replicates: bool,
 }
 
@@ -141,7 +154,8 @@ impl Seen {
         seen.read_collations(asked)?;
         let readers = "SELECT (SELECT count(*) FROM pg_catalog.pg_replication_slots) + (SELECT count(*) FROM pg_catalog.pg_stat_replication)";
         seen.replicates = asked.value(readers)?.is_none_or(|count| count != "0")
-            || seen.value("archive_mode") != "off";
+            || seen.value("archive_mode") != "off"
+            || seen.value("summarize_wal") == "on";
         Ok(seen)
     }
 
@@ -231,7 +245,7 @@ impl Seen {
             if !is_valid {
                 let is_known = self.invalid.last().is_some_and(|last| last.sql == name);
                 if !is_known && !is_kept {
-                    self.invalid.push(Invalid { sql: name, table, is_unique });
+                    self.invalid.push(Invalid::new(name, table, is_unique));
                 }
                 continue;
             }

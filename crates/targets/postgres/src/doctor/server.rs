@@ -217,7 +217,7 @@ pub(super) static CHECKS: &[Check<Seen>] = &[
             id: "wal_level",
             severity: Severity::Slow,
             reads: "pg_settings, pg_replication_slots, pg_stat_replication",
-            finds: "with SOURCE over 1 GB: replica or logical, where no standby, slot or archive reads the log",
+            finds: "with SOURCE over 1 GB: replica or logical, where no standby, slot or archive reads the log, and summarize_wal is off",
             why: "rows of a table that is made in the same transaction have to go to the log; with minimal the table is synced instead",
             source: "https://www.postgresql.org/docs/current/runtime-config-wal.html#GUC-WAL-LEVEL",
             change: AT_START,

@@ -120,22 +120,21 @@ pub(super) static CHECKS: &[Check<Seen>] = &[
             id: "invalid-index",
             severity: Severity::Slow,
             reads: "pg_index",
-            finds: "an index that is not valid: CREATE INDEX CONCURRENTLY did not come to its end",
+            finds: "an index that is not valid: CREATE INDEX CONCURRENTLY, or REINDEX CONCURRENTLY, did not come to its end",
             why: "every row is written into it, and no query uses it",
             source: "https://www.postgresql.org/docs/current/sql-createindex.html#SQL-CREATEINDEX-CONCURRENTLY",
-            change: "REINDEX INDEX; DROP INDEX of a unique one, over which there may be duplicate keys",
+            change: "REINDEX INDEX; DROP INDEX of a unique one, over which there may be duplicate keys, and of what REINDEX has left (_ccnew, _ccold)",
             risk: "REINDEX locks the table against writes while it builds",
         },
         look: |seen| {
             let found = |index: &Invalid| {
-                let Invalid { sql, table, is_unique } = index;
-                let verb = if *is_unique { "DROP" } else { "REINDEX" };
-                Found::new(
-                    format!("index {sql} of table {table}"),
-                    "not valid",
-                    "valid, or dropped",
-                )
-                .statement(format!("{verb} INDEX {sql}"))
+                let Invalid { sql, table, has_to_go } = index;
+                let (should, verb) = match has_to_go {
+                    true => ("dropped", "DROP"),
+                    false => ("valid, or dropped", "REINDEX"),
+                };
+                Found::new(format!("index {sql} of table {table}"), "not valid", should)
+                    .statement(format!("{verb} INDEX {sql}"))
             };
             seen.invalid.iter().map(found).collect()
         },
