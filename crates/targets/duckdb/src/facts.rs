@@ -452,12 +452,15 @@ pub(super) struct Index {
 impl Index {
     /// The columns that it is on. None where one of its parts is an expression.
     fn columns(&self, columns: &[Column]) -> Option<Vec<String>> {
-        let column = |part: &String| {
-            let name = plain(part);
-            columns.iter().any(|column| column.name == name).then_some(name)
-        };
-        self.parts.iter().map(column).collect()
+        self.parts.iter().map(|part| column_of(part, columns)).collect()
     }
+}
+
+/// The column that a part of an index is, which is written as whoever made the index has spelled it.
+pub(super) fn column_of(part: &str, columns: &[Column]) -> Option<String> {
+    let name = plain(part);
+    let column = columns.iter().find(|column| column.name.eq_ignore_ascii_case(&name))?;
+    Some(column.name.clone())
 }
 
 /// A name without the quotes that SQL may have around it.

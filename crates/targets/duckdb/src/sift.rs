@@ -10,7 +10,7 @@ use arrow_array::RecordBatch;
 use crate::connection::{Cause, Connection, Refusal};
 use crate::ddl::{self, literal, quote};
 use crate::encode::batch_of;
-use crate::facts::{here, indexes, plain};
+use crate::facts::{column_of, here, indexes, plain};
 use crate::knobs;
 use crate::load::Outcome;
 use crate::nested::NestedType;
@@ -189,10 +189,7 @@ impl Rules {
         let keys = [&there.primary_key].into_iter().chain(&there.unique_keys);
         let mut keys: Vec<Key> =
             keys.filter(|key| !key.is_empty()).map(|key| Key::of_columns(key)).collect();
-        let is_column = |part: &String| {
-            let name = plain(part);
-            there.columns.iter().any(|column| column.name == name)
-        };
+        let is_column = |part: &String| column_of(part, &there.columns).is_some();
         for index in indexes(connection, &rules.table)? {
             if index.is_unique && !index.parts.iter().all(is_column) {
                 let names = index.parts.iter().map(|part| plain(part)).collect();
@@ -266,6 +263,7 @@ impl Rules {
              WHERE {} AND constraint_type IN ('CHECK', 'FOREIGN KEY') ORDER BY constraint_index",
             here(&self.table)
         );
+        let tries = connection.prepare("SELECT TRY(1)").is_ok();
         for row in connection.rows(&sql)? {
             let text = |at: usize| row.get(at).cloned().flatten().unwrap_or_default();
             let names = |at: usize| -> Vec<String> {
@@ -275,7 +273,14 @@ impl Rules {
                 // What takes a value that the engine makes up it looks at alone.
                 "CHECK" if !self.are_known(connection, &[text(1)]) => {}
                 "CHECK" => self.of_row.push(RowRule {
-                    broken: format!("NOT ({})", text(1)),
+                    broken: match tries {
+                        // What fails for a row refuses it, and NULL does not.
+                        true => format!(
+                            "TRY(coalesce(CAST(({}) AS BOOLEAN), true)) IS NOT TRUE",
+                            text(1)
+                        ),
+                        false => format!("NOT ({})", text(1)),
+                    },
                     of_given: false,
                     code: Code::Constraint,
                     column: None,

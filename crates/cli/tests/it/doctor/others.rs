@@ -20,9 +20,9 @@ fn an_index_of_duckdb_that_repeats_another_is_named_and_is_gone_after_the_statem
         for sql in [
             "CREATE TABLE t (id INTEGER PRIMARY KEY, a INTEGER, \"b \"\"c\" INTEGER)",
             "CREATE INDEX one ON t (a, \"b \"\"c\")",
-            "CREATE INDEX \"t w o\" ON t (a, \"b \"\"c\")",
+            "CREATE INDEX \"t w o\" ON t (A, \"b \"\"c\")",
             "CREATE INDEX begins ON t (a)",
-            "CREATE INDEX again ON t (id)",
+            "CREATE INDEX again ON t (ID)",
             "CHECKPOINT",
         ] {
             ask(&url, sql);

@@ -311,6 +311,33 @@ fn an_index_on_an_expression_counts_as_a_key() {
     assert_eq!(lines(&fixture, "u.duckdb", "FROM u ORDER BY id"), ["1|A", "2|b"]);
 }
 
+/// What a CHECK makes of a row may end in an error of its own.
+#[test]
+fn a_check_that_fails_for_a_row_refuses_that_row_only() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("t.csv", "id,v\n1,5\n2,x\n3,-1\n4,\n");
+    for (n, strategy) in STRATEGIES.iter().enumerate() {
+        let db = format!("{n}.duckdb");
+        sql(&fixture, &db, "CREATE TABLE t (id INTEGER, v VARCHAR CHECK (CAST(v AS INTEGER) > 0))");
+        let load = ["t.csv", &db, "--strategy", strategy, "--max-rejects", "9"];
+        fixture.load(&load).exits(3);
+        assert_eq!(fixture.read("t.rejects.csv"), b"id,v\n2,x\n3,-1\n", "{strategy}");
+        assert_eq!(lines(&fixture, &db, "SELECT id FROM t ORDER BY id"), ["1", "4"], "{strategy}");
+    }
+}
+
+/// The engine lists what an index is on as whoever made it has spelled it.
+#[test]
+fn an_index_on_a_column_that_is_spelled_otherwise_is_a_key_of_that_column() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("u.csv", "id,e\n1,a\n2,b\n");
+    let made = "CREATE TABLE u (id INTEGER, e VARCHAR); CREATE UNIQUE INDEX ue ON u (ID); INSERT INTO u VALUES (1, 'A')";
+    sql(&fixture, "u.duckdb", made);
+    let load = ["u.csv", "u.duckdb", "--if-exists", "append", "--on-conflict", "update"];
+    fixture.load(&[&load[..], &["--key", "id"]].concat()).exits(0);
+    assert_eq!(lines(&fixture, "u.duckdb", "FROM u ORDER BY id"), ["1|a", "2|b"]);
+}
+
 /// Rows that are committed can't be undone and read again, so the engine is asked before.
 #[test]
 fn rows_that_repeat_a_key_are_named_where_others_are_committed_on_the_way() {
