@@ -6,7 +6,7 @@ pub(super) const THREADS: Knob = Knob {
     name: "threads",
     kind: KnobKind::Count { min: 0, max: 1_024 },
     default: "0",
-    about: "threads of DuckDB's own; 0 is one for each processor",
+    about: "threads of DuckDB's own; 0 is one for each processor, of arrow 1 where there are two and rows are too long to be gathered",
     tries: &["1", "2", "4"],
 };
 pub(super) const MEMORY_LIMIT: Knob = Knob {

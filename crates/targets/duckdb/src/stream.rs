@@ -248,25 +248,34 @@ const WAITING_MAX: usize = 1;
 /// at once, and smaller ones cost it several times the work.
 const LONG_ROWS_BYTES: usize = 4 << 20;
 
+/// Bytes of the largest batch, where so many threads read one each, while one waits and the rows of another become one.
+fn bytes_max(readers: usize) -> usize {
+    GATHERED_BYTES / (readers + WAITING_MAX + 2)
+}
+
+/// Whether rows of so many bytes are gathered to row groups.
+pub(super) fn are_gathered(row_bytes: usize, readers: usize) -> bool {
+    GROUP_ROWS.saturating_mul(row_bytes) <= bytes_max(readers)
+}
+
 /// Rows of chunks, which go to the engine as a row group.
 struct Group {
     batches: Vec<RecordBatch>,
     rows: usize,
-    bytes_max: usize,
+    /// Threads of the engine.
+    readers: usize,
 }
 
 impl Group {
-    /// For so many threads that read one batch each, while one waits and the rows of another become one.
     fn new(readers: usize) -> Self {
-        let bytes_max = GATHERED_BYTES / (readers + WAITING_MAX + 2);
-        Self { batches: Vec::new(), rows: 0, bytes_max }
+        Self { batches: Vec::new(), rows: 0, readers }
     }
 
     /// Takes a batch; what is to go to the engine now.
     fn add(&mut self, mut batch: RecordBatch) -> Result<Vec<RecordBatch>> {
         let mut ready = Vec::new();
         let row_bytes = bytes_of(&batch).div_ceil(batch.num_rows().max(1)).max(1);
-        let rows_max = match GROUP_ROWS.saturating_mul(row_bytes) <= self.bytes_max {
+        let rows_max = match are_gathered(row_bytes, self.readers) {
             true => GROUP_ROWS,
             false => (LONG_ROWS_BYTES / row_bytes).clamp(1, GROUP_ROWS),
         };
