@@ -430,7 +430,7 @@ fn made_columns(
         return Err(Error::usage(format!("column {}: {fault}", name.escape_debug()))
             .advise(format!("{renamed} gives it another name")));
     }
-    let types = spoilt::types(request, &facts.source, &fields, hints);
+    let types = spoilt::types(request, (&facts.source, &facts.target), &fields, hints);
     let tolerated = (at..).zip(&types).filter(|(_, (_, has_price))| *has_price);
     let tolerated = tolerated.map(|(at, _)| at).collect();
     let text = request.inference == Inference::Text;

@@ -4,7 +4,10 @@
 //! its values, and the others are bad rows, as long as there are no more of them than may be.
 
 use crate::plan::textual::form_words;
-use crate::plan::{FieldFacts, Inference, RejectLimit, Request, SourceFacts, Spoiler, Type};
+use crate::plan::{
+    FieldFacts, Inference, RejectLimit, Request, SourceFacts, Spoiler, TargetFacts, Type,
+};
+use inrush_core::value::digits::Digits;
 use inrush_core::value::double::{self, Specials};
 use inrush_core::value::rule::{self, Truths};
 use inrush_core::wording::said_of;
@@ -13,7 +16,7 @@ use inrush_core::wording::said_of;
 /// to `hints`.
 pub(super) fn types(
     request: &Request,
-    source: &SourceFacts,
+    (source, target): (&SourceFacts, &TargetFacts),
     fields: &[FieldFacts],
     hints: &mut Vec<String>,
 ) -> Vec<(Type, bool)> {
@@ -27,7 +30,7 @@ pub(super) fn types(
         kept.is_none() && is_open(field) && field.ty == Type::Text
     };
     let text = fields.iter().zip(&kept).filter(becomes_text).map(|(field, _)| field);
-    hints.extend(words(text));
+    hints.extend(words(text, target));
     let with_kept = fields.iter().zip(&kept);
     hints.extend(with_kept.filter_map(|(field, kept)| price(field, (*kept)?, request.max_rejects)));
     fields
@@ -108,7 +111,7 @@ fn price(field: &FieldFacts, ty: Type, limit: RejectLimit) -> Option<String> {
 }
 
 /// One sentence for each column that is text for little reason, and one for all that a spelling of NULL spoils.
-fn words<'a>(fields: impl Iterator<Item = &'a FieldFacts>) -> Vec<String> {
+fn words<'a>(fields: impl Iterator<Item = &'a FieldFacts>, target: &TargetFacts) -> Vec<String> {
     let mut by_null: Vec<(&str, Vec<&str>)> = Vec::new();
     let mut hints = Vec::new();
     for FieldFacts { name, spoiler, .. } in fields {
@@ -124,7 +127,7 @@ fn words<'a>(fields: impl Iterator<Item = &'a FieldFacts>) -> Vec<String> {
                 "column {name} is text: {fitting} of {seen} values seen are of type {narrower}, but {misfit} is not ({} \
                  {})",
                 said_of("--type", name, narrower),
-                match is_read_otherwise(*narrower, &misfit.value) {
+                match is_read_otherwise(*narrower, &misfit.value, target) {
                     true => "takes it, but not as it is written",
                     false => "makes such rows bad rows",
                 }
@@ -156,12 +159,22 @@ fn words<'a>(fields: impl Iterator<Item = &'a FieldFacts>) -> Vec<String> {
 
 /// Whether a value, shown in quotes, is one of a column that is declared to be of the type, where a guess would not take it: `'007'` is
 /// a number, and no longer as it was written.
-fn is_read_otherwise(ty: Type, shown: &str) -> bool {
+fn is_read_otherwise(ty: Type, shown: &str, target: &TargetFacts) -> bool {
     let value = shown.trim_matches('\'').as_bytes();
     match ty {
         Type::Integer => rule::long(value, false).is_ok(),
         Type::Float => double::kept(value, false, Specials::All).is_ok(),
-        Type::Decimal { .. } => rule::decimal(value, None, false, "").is_ok(),
+        Type::Decimal { precision, scale } if target.decimals_are_texts => {
+            rule::decimal_text(value, precision, scale).is_ok()
+        }
+        Type::Decimal { precision, scale } => {
+            let fits = |number: Digits<'_>| {
+                let (whole, fraction) = number.size();
+                let most = i64::from(precision) - i64::from(scale);
+                precision == 0 || whole <= most && fraction <= i64::from(scale)
+            };
+            rule::decimal(value, None, false, "").is_ok_and(fits)
+        }
         Type::Boolean => rule::boolean(value, false, Truths::Digits).is_ok(),
         Type::Json => rule::json(value).is_ok(),
         Type::Bytes => true,
@@ -214,7 +227,7 @@ mod tests {
         let options = LoadOptions { max_rejects, ..LoadOptions::default() };
         let request = Request { options, ..Request::default() };
         let source = SourceFacts { rows_seen, ..SourceFacts::default() };
-        let types = types(&request, &source, fields, &mut hints);
+        let types = types(&request, (&source, &TargetFacts::default()), fields, &mut hints);
         (types, hints)
     }
 
@@ -296,13 +309,32 @@ mod tests {
             let spoiler = Spoiler::Values { narrower, fitting: 2, seen: 3, misfit };
             types_of("0", &[field("a", Some(spoiler))]).1.remove(0)
         };
-        for (value, ty) in [("007", Type::Integer), ("+4.5", Type::Float), ("1", Type::Boolean)] {
+        let decimal = Type::Decimal { precision: 20, scale: 0 };
+        for (value, ty) in
+            [("007", Type::Integer), ("+4.5", Type::Float), ("1", Type::Boolean), ("1e5", decimal)]
+        {
             let said = said(value, ty);
             assert!(said.ends_with("takes it, but not as it is written)"), "{said}");
         }
-        for (value, ty) in [("x", Type::Integer), ("1,5", Type::Float), ("2", Type::Boolean)] {
+        for (value, ty) in [
+            ("x", Type::Integer),
+            ("1,5", Type::Float),
+            ("2", Type::Boolean),
+            ("1e20", decimal),
+            ("0.5", decimal),
+        ] {
             let said = said(value, ty);
             assert!(said.ends_with("makes such rows bad rows)"), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_decimal_that_is_kept_as_text_is_written_as_one() {
+        let decimal = Type::Decimal { precision: 20, scale: 2 };
+        let texts = TargetFacts { decimals_are_texts: true, ..TargetFacts::default() };
+        for (value, as_text) in [("'007.5'", true), ("'1e5'", false), ("'+1'", false)] {
+            assert!(is_read_otherwise(decimal, value, &TargetFacts::default()), "{value}");
+            assert_eq!(is_read_otherwise(decimal, value, &texts), as_text, "{value}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Columns of numbers and moments that become text, and why: nobody shall find out from the order of his prices.
 
-use crate::plan::{Column, Form, Inference, Plan, Spoiler, Type};
+use crate::plan::{Column, FieldFacts, Form, Inference, Plan, Spoiler, Type};
 use inrush_core::reading::is_alike;
 use inrush_core::wording::said_of;
 
@@ -18,9 +18,7 @@ impl Plan {
         columns
             .filter(|(column, _)| !self.request.types.keys().any(|name| is_name(name, column)))
             .filter(|(column, _)| self.becomes_text(column))
-            .map(|(column, field)| {
-                self.text_words(column, self.facts.source.fields[*field].spoiler.as_ref())
-            })
+            .map(|(column, field)| self.text_words(column, &self.facts.source.fields[*field]))
             .collect()
     }
 
@@ -36,10 +34,10 @@ impl Plan {
         column.declared.is_none() && spelled(column.ty) == text && spelled(simplest) != text
     }
 
-    fn text_words(&self, column: &Column, spoiler: Option<&Spoiler>) -> String {
+    fn text_words(&self, column: &Column, field: &FieldFacts) -> String {
         let Column { name, ty, .. } = column;
         let engine = &self.facts.target.engine;
-        match spoiler {
+        match &field.spoiler {
             Some(Spoiler::Form { form, misfit, .. }) => {
                 format!("column {name} is text: {}", form_words(*form, name, misfit))
             }
@@ -52,6 +50,10 @@ impl Plan {
                 "column {name} is text: {engine} has no type that keeps all its timestamps ({} makes rows bad \
                  rows whose timestamp is finer)",
                 said_of("--type", name, ty)
+            ),
+            // A --type says already how its values are read.
+            _ if field.reads.exact.is_some() => format!(
+                "column {name} is text: it is of type {ty}, of which {engine} keeps all digits as text only"
             ),
             _ => format!(
                 "column {name} is text: it is of type {ty}, of which {engine} keeps all digits as text only ({})",

@@ -13,7 +13,7 @@ use crate::read::BOM;
 use crate::types::Store;
 use inrush_core::encode::{self, BadValue, EncodeRow, Encoded, Grammar, Row, Shape, Typed};
 use inrush_core::flow::{Cell, Chunk, Encode, Wire};
-use inrush_core::{Job, Verify};
+use inrush_core::{Job, RejectLimit, Verify};
 
 /// Bytes of output for a byte of input at worst: between tabs, a comma becomes `","` and takes a comma.
 pub(super) const GROWTH: usize = 3;
@@ -106,7 +106,7 @@ struct CsvEncoder {
     /// For each column of the file, the load's column that it takes values from.
     order: Vec<Option<usize>>,
     /// For each of the load's columns, what it takes: only a type that was promised (`--type`) is checked, because a guess decides
-    /// nothing here.
+    /// nothing here, unless values that are not of it make bad rows.
     checks: Vec<Option<Store>>,
     /// Whether a record of plain fields can be copied as it is written.
     copies: bool,
@@ -118,11 +118,12 @@ struct CsvEncoder {
 impl CsvEncoder {
     fn new(shape: &Shape, job: &Job, layout: &Layout, packing: Option<Packing>) -> Self {
         let columns = &job.choice.columns;
+        let may_reject = job.request.max_rejects != RejectLimit::Rows(0);
         let checks: Vec<Option<Store>> = columns
             .iter()
             .map(|column| {
                 let store = Store::of_text(column);
-                (column.is_pinned() && !store.takes_all()).then_some(store)
+                ((column.is_pinned() || may_reject) && !store.takes_all()).then_some(store)
             })
             .collect();
         let sums = job.request.verify == Verify::Checksum;

@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
+use super::values::with_late_value;
 use super::written::{Kind, plain_rows, records};
 use super::{COLUMNS, Place, adding, all_of, by_every_strategy, load, refuses, sorted};
 use crate::fixture::{Random, json_lines, size, thorough};
@@ -333,6 +334,15 @@ pub(super) fn that_are_allowed_keep_a_columns_type<P: Place>() {
         assert_eq!((&report["rows_loaded"], &report["rows_rejected"]), (&3.into(), &1.into()));
         assert_eq!(place.files().read("in.rejects.csv"), b"id,name\n2,free\n");
         assert_eq!(all_of(place, &COLUMNS).len(), 3);
+        // Wherever in the file it stands.
+        let row = |id: usize, is_late| format!("{id},{}", if is_late { "free" } else { "2.5" });
+        let (text, line) = with_late_value("id,price", row);
+        place.files().write("late.csv", text);
+        let args = ["late.csv", "--max-rejects", "1", "--if-exists", "replace", "--json"];
+        let report = load(place, &args).exits(3).json();
+        assert_eq!((&report["rows_loaded"], &report["rows_rejected"]), (&1499.into(), &1.into()));
+        let reasons = json_lines(&place.files().read("late.rejects.csv.jsonl"));
+        assert_eq!((&reasons[0]["line"], &reasons[0]["column"]), (&line.into(), &"price".into()));
     });
 }
 
