@@ -274,14 +274,9 @@ pub(crate) struct LoadArgs {
     )]
     pub(crate) durability: inrush::plan::Durability,
     /// What a load that fails leaves: nothing, as far as the target can (atomic), or whole steps behind which --resume goes on (chunks)
-    #[arg(
-        long,
-        value_name = "atomic|chunks",
-        default_value = "atomic",
-        hide_default_value = true,
-        help_heading = "Promises"
-    )]
-    pub(crate) guarantee: inrush::plan::Guarantee,
+    /// [default: atomic]
+    #[arg(long, value_name = "atomic|chunks", help_heading = "Promises")]
+    pub(crate) guarantee: Option<inrush::plan::Guarantee>,
     /// Rows of a step of --guarantee chunks, about [default: the planner's choice]
     #[arg(long, value_name = "N", help_heading = "Promises")]
     pub(crate) commit_rows: Option<u64>,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use inrush::plan::{ColumnRequest, DialectRequest, ReadRequest, Trim, TypeWord};
+use inrush::plan::{ColumnRequest, DialectRequest, Guarantee, ReadRequest, Trim, TypeWord};
 use inrush::target::parse_count;
 use inrush::{Error, Kind, LoadOptions, RejectsTo, Request, without_secrets};
 
@@ -68,8 +68,28 @@ fn refuse_stray_trim(args: &InputArgs, places: &[String]) -> Result<()> {
     }
 }
 
+/// Refuses options that commit rows before the last one, where the user has said that a load which fails is to leave nothing.
+fn refuse_two_guarantees(args: &LoadArgs) -> Result<()> {
+    const ROWS_PER_TRANSACTION: &str = "rows_per_transaction";
+    if args.guarantee != Some(Guarantee::Atomic) {
+        return Ok(());
+    }
+    let knobs = common(&args.table, &args.way, &args.input)?.knobs;
+    let rows = knobs.get(ROWS_PER_TRANSACTION).filter(|rows| *rows != "0");
+    let (option, what) = match rows {
+        _ if args.resume => ("--resume".to_owned(), "goes on behind steps that are committed"),
+        Some(rows) => {
+            (format!("--set {ROWS_PER_TRANSACTION}={rows}"), "commits rows before the last one")
+        }
+        None => return Ok(()),
+    };
+    Err(usage(format!("--guarantee atomic: {option} {what}"))
+        .advise(format!("leave one of the two out: without {option} a load that fails leaves nothing, as far as the target can")))
+}
+
 fn made(args: &LoadArgs, target: &str, sources: &[String]) -> Result<Request> {
     refuse_stray_trim(&args.input, &args.places)?;
+    refuse_two_guarantees(args)?;
     let chunk_bytes = args
         .chunk_size
         .as_deref()
@@ -89,7 +109,7 @@ fn made(args: &LoadArgs, target: &str, sources: &[String]) -> Result<Request> {
             encoders: args.encoders,
             chunk_bytes,
             durability: args.durability,
-            guarantee: args.guarantee,
+            guarantee: args.guarantee.unwrap_or_default(),
             commit_rows: args.commit_rows,
             resume: args.resume,
             max_rejects: args.max_rejects,

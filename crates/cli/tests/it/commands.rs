@@ -10,7 +10,7 @@ use crate::fixture::Fixture;
 fn what_is_wrong_on_the_command_line_is_told_with_exit_code_2() {
     let fixture = Fixture::new();
     fixture.write("in.csv", "id,name\n1,a\n");
-    let cases: [(&[&str], &str); 22] = [
+    let cases: [(&[&str], &str); 24] = [
         (&["--strategy", "sqlite/warp"], "sqlite/pages"),
         (&["--strategy", "mysql/load-data"], "sqlite/bind"),
         (&["--set", "warp=9"], "rows_per_transaction"),
@@ -33,6 +33,8 @@ fn what_is_wrong_on_the_command_line_is_told_with_exit_code_2() {
         (&["--delimiter", "ab"], "one ASCII character"),
         (&["--encoding", "klingon"], "klingon"),
         (&["--warp"], "--warp"),
+        (&["--guarantee", "atomic", "--resume"], "leave one of the two out"),
+        (&["--guarantee", "atomic", "--set", "rows_per_transaction=9"], "commits rows before"),
     ];
     for (options, word) in cases {
         fixture.misused(&[&["load", "in.csv", "t.db"], options].concat()).says(&[word]);

@@ -104,10 +104,13 @@ pub(super) fn attempt(
     if let [input] = plan.source.inputs.as_slice() {
         error = error.in_input(&input.name);
     }
-    if error.kind() == Kind::Rejects && matches!(aftermath, Aftermath::Resumable { .. }) {
-        error = error.advise(
-            "or go on with --resume and a higher --max-rejects: a file that is fixed is another file, of which no row is loaded",
-        );
+    if error.kind() == Kind::Rejects && steps.is_some() {
+        error = error.advise(match aftermath {
+            Aftermath::Resumable { .. } => {
+                "go on with --resume and a higher --max-rejects (N or N%): a file that is fixed is another file, of which no row is loaded"
+            }
+            _ => "fix the row, or reject bad rows with --max-rejects N (or N%)",
+        });
     }
     // Rows that were committed stay, so the bad rows among them have to stay as well. Of a load in steps they do already.
     if aftermath != Aftermath::NothingChanged && !rejects.is_empty() {

@@ -596,12 +596,12 @@ pub(crate) fn limit_error(
     let has_none =
         matches!(reject.at, Position::Rows { .. }) && request.rejects == RejectsTo::Beside;
     let place = if has_none { " and --rejects FILE" } else { "" };
-    let allow = format!("reject bad rows with --max-rejects N (or N%){place}");
-    error.advise(match in_steps {
-        // A load that goes on behind a step wants the file as it was.
-        true => allow,
-        false => format!("fix the row, or {allow}"),
-    })
+    match in_steps {
+        // What to try then depends on whether a step was committed.
+        true => error,
+        false => error
+            .advise(format!("fix the row, or reject bad rows with --max-rejects N (or N%){place}")),
+    }
 }
 
 #[cfg(test)]
