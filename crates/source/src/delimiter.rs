@@ -5,7 +5,7 @@
 
 use inrush_scan::{Dialect, Field, Scanner};
 
-use crate::look::Records;
+use crate::look::{Records, Strays};
 use crate::quoting::usual;
 
 /// Delimiters that are looked for, in the order in which they win where several read the head equally well.
@@ -54,7 +54,12 @@ pub(super) fn choose(
     dialects: Vec<Dialect>,
     default: u8,
 ) -> Option<Found> {
-    let readings = readings(head, whole, dialects);
+    let strays: Vec<u32> =
+        dialects.iter().filter_map(|dialect| stray(head, whole, dialect)).collect();
+    let mut readings = readings(head, whole, &dialects, Strays::At(&strays));
+    if !readings.iter().any(Reading::separates) {
+        readings = self::readings(head, whole, &dialects, Strays::All);
+    }
     let most = readings.iter().filter(|reading| reading.separates()).map(Reading::share);
     let most = most.fold(0.0, f64::max);
     // The first record counts for more than one in a thousand: a header has the data's delimiters, and not their text.
@@ -80,10 +85,25 @@ pub(super) fn choose(
     })
 }
 
+/// What all dialects look at.
+#[derive(Clone, Copy)]
+struct Look<'h> {
+    head: &'h [u8],
+    whole: bool,
+    strays: Strays<'h>,
+}
+
+impl<'h> Look<'h> {
+    fn by(self, dialect: &'h Dialect) -> Records<'h> {
+        Records::knowing(self.strays, self.head, self.whole, dialect)
+    }
+}
+
 /// How each dialect reads the head, where the others' quotes are respected.
-fn readings(head: &[u8], whole: bool, dialects: Vec<Dialect>) -> Vec<Reading> {
-    let quoted: Vec<_> = dialects.iter().map(|dialect| quoted(head, whole, dialect)).collect();
-    let read = |dialect: &Dialect, others| Reading::of(head, whole, dialect.clone(), others);
+fn readings(head: &[u8], whole: bool, dialects: &[Dialect], strays: Strays<'_>) -> Vec<Reading> {
+    let look = Look { head, whole, strays };
+    let quoted: Vec<_> = dialects.iter().map(|dialect| quoted(look.by(dialect))).collect();
+    let read = |dialect: &Dialect, others| Reading::of(look.by(dialect), head, dialect, others);
     let alone: Vec<Reading> = dialects.iter().map(|dialect| read(dialect, Vec::new())).collect();
     let tears = |other: usize, index: usize| {
         !quoted[other].is_empty() && read(&dialects[index], vec![&quoted[other]]).torn > 0
@@ -121,14 +141,14 @@ pub(super) fn pointed_out(head: &[u8], whole: bool, dialect: &Dialect) -> Option
     OTHERS.iter().find_map(|&delimiter| {
         let dialect = Dialect { delimiter, ..dialect.clone() };
         dialect.check().ok()?;
-        let reading = Reading::of(head, whole, dialect, Vec::new());
+        let reading = Reading::of(Records::new(head, whole, &dialect), head, &dialect, Vec::new());
         reading.is_sure().then_some((delimiter, reading.width))
     })
 }
 
 /// Whether every record of `head` has the same number of fields, and more than one; of a single record nobody can tell.
 pub(super) fn is_regular(head: &[u8], whole: bool, dialect: &Dialect) -> bool {
-    Reading::of(head, whole, dialect.clone(), Vec::new()).is_sure()
+    Reading::of(Records::new(head, whole, dialect), head, dialect, Vec::new()).is_sure()
 }
 
 /// How a dialect reads the head.
@@ -152,9 +172,13 @@ struct Reading {
 }
 
 impl Reading {
-    fn of(head: &[u8], whole: bool, dialect: Dialect, others: Vec<&[(u32, u32)]>) -> Self {
+    fn of(
+        mut looked: Records<'_>,
+        head: &[u8],
+        dialect: &Dialect,
+        others: Vec<&[(u32, u32)]>,
+    ) -> Self {
         let mut others: Vec<Spans> = others.into_iter().map(Spans::new).collect();
-        let mut looked = Records::new(head, whole, &dialect);
         let mut fields = Vec::new();
         let mut widths: Vec<usize> = Vec::new();
         let (mut records, mut torn, mut wide, mut delimiters, mut spaced) = (0, 0, 0, 0, 0);
@@ -181,6 +205,7 @@ impl Reading {
         let width = usual(&widths);
         let regular = widths.iter().filter(|w| **w == width).count();
         let first_width = first_width.unwrap_or(0);
+        let dialect = dialect.clone();
         Self { dialect, records, width, regular, torn, wide, first_width, delimiters, spaced }
     }
 
@@ -240,10 +265,17 @@ fn ends(fields: &[Field]) -> impl Iterator<Item = u32> + '_ {
     inner.iter().map(|field| field.end + u32::from(field.form.is_quoted()))
 }
 
-/// Where quoted fields lie, in order.
-fn quoted(head: &[u8], whole: bool, dialect: &Dialect) -> Vec<(u32, u32)> {
-    let mut spans = Vec::new();
+/// Where a stray quote stands to a dialect. To others it is one as well, though what follows may be no records to them.
+fn stray(head: &[u8], whole: bool, dialect: &Dialect) -> Option<u32> {
     let mut looked = Records::new(head, whole, dialect);
+    let mut fields = Vec::new();
+    while looked.next(&mut fields).is_some() {}
+    looked.stray()
+}
+
+/// Where quoted fields lie, in order.
+fn quoted(mut looked: Records<'_>) -> Vec<(u32, u32)> {
+    let mut spans = Vec::new();
     let mut fields = Vec::new();
     while let Some(record) = looked.next(&mut fields) {
         if record.fault.is_none() {

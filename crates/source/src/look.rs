@@ -9,6 +9,15 @@ use inrush_scan::{Dialect, Fault, Field, Form, Record, Scanner, is_open};
 use crate::quoting::usual;
 use crate::sniff::RECORDS_MAX;
 
+/// Which quotes that are open to the end are stray ones.
+#[derive(Clone, Copy)]
+pub(super) enum Strays<'s> {
+    /// Those at these places, and those whose lines that follow are records.
+    At(&'s [u32]),
+    /// All: each line is one.
+    All,
+}
+
 /// The records, without blank lines; up to [`RECORDS_MAX`] of them.
 pub(super) struct Records<'h> {
     head: &'h [u8],
@@ -19,14 +28,24 @@ pub(super) struct Records<'h> {
     /// Numbers of fields of the sound ones so far.
     widths: Vec<usize>,
     seen: usize,
-    /// A stray quote was found, and others need not be looked at.
-    has_stray: bool,
+    strays: Strays<'h>,
+    /// Where a stray quote stands; others are not looked for.
+    stray: Option<u32>,
     /// Where a quote stands whose field has no end.
     open: Option<u32>,
 }
 
 impl<'h> Records<'h> {
     pub(super) fn new(head: &'h [u8], whole: bool, dialect: &'h Dialect) -> Self {
+        Self::knowing(Strays::At(&[]), head, whole, dialect)
+    }
+
+    pub(super) fn knowing(
+        strays: Strays<'h>,
+        head: &'h [u8],
+        whole: bool,
+        dialect: &'h Dialect,
+    ) -> Self {
         Self {
             head,
             whole,
@@ -34,7 +53,8 @@ impl<'h> Records<'h> {
             scanner: Scanner::new(dialect, head),
             widths: Vec::new(),
             seen: 0,
-            has_stray: false,
+            strays,
+            stray: None,
             open: None,
         }
     }
@@ -75,37 +95,49 @@ impl<'h> Records<'h> {
         self.open
     }
 
-    fn open_at(&mut self, record: &Record) -> Option<u32> {
-        let Some(Fault::UnclosedQuote { at }) = record.fault else { return None };
-        if self.has_stray || !is_open(self.dialect, self.head, at) {
-            return None;
-        }
-        self.has_stray = self.is_stray(at, record);
-        (!self.has_stray).then_some(at)
+    /// Where a quote stands whose field has no end, and which the lines that follow show to be a stray one.
+    pub(super) fn stray(&self) -> Option<u32> {
+        self.stray
     }
 
-    /// Whether most of the lines that follow are records like those before.
+    fn open_at(&mut self, record: &Record) -> Option<u32> {
+        let Some(Fault::UnclosedQuote { at }) = record.fault else { return None };
+        let is_known = match self.strays {
+            Strays::At(places) => places.contains(&at),
+            Strays::All => true,
+        };
+        if is_known || self.stray.is_some() || !is_open(self.dialect, self.head, at) {
+            return None;
+        }
+        let is_stray = self.is_stray(at, record);
+        self.stray = is_stray.then_some(at);
+        (!is_stray).then_some(at)
+    }
+
+    /// Whether the lines that follow are records: most have the same number of fields, which is that of the record before, or one more, as
+    /// where all but the header end in a delimiter. Of one field each line of text is.
     fn is_stray(&self, at: u32, record: &Record) -> bool {
         let mut fields = Vec::new();
-        let width = match self.widths.as_slice() {
-            [] => {
-                self.before(at, record, &mut fields);
-                fields.len()
-            }
-            widths => usual(widths),
-        };
+        self.before(at, record, &mut fields);
+        let least = fields.len().max(2);
         let mut scanner = Scanner::new(self.dialect, &self.head[record.next as usize..]);
-        let (mut lines, mut alike) = (0, 0);
+        let (mut lines, mut widths) = (0, Vec::new());
         while lines < RECORDS_MAX
             && let Some(record) = scanner.next(&mut fields)
         {
             if !record.is_blank() {
                 lines += 1;
-                alike += usize::from(record.fault.is_none() && fields.len() == width);
+                widths.extend(record.fault.is_none().then_some(fields.len()));
             }
         }
-        // That of one field says nothing: a line of text has one, too.
-        width > 1 && alike * 2 > lines
+        let width = usual(&widths);
+        let alike = widths.iter().filter(|other| **other == width).count();
+        let is_known = match self.widths.last() {
+            Some(before) => *before == width || *before > 1 && *before + 1 == width,
+            // One line alone agrees with itself.
+            None => alike > 1,
+        };
+        width >= least && is_known && alike * 2 > lines
     }
 
     /// What is known of a record that is cut off inside the quotes at `at`: the fields before, and that one more begins.
@@ -153,6 +185,11 @@ mod tests {
         assert_eq!(looked(text, true), (vec![2, 0, 2, 2, 2], false));
         assert_eq!(looked(&text[..text.len() - 2], false), (vec![2, 0, 2, 2], false));
         assert_eq!(looked("1,\"abc\n2,def\n3,ghi\n", true), (vec![0, 2, 2], false));
+        // In whichever column, below a title, and where all rows end in a comma.
+        assert_eq!(looked("1,\"abc,x\n2,d,e\n3,g,h\n", true), (vec![0, 3, 3], false));
+        assert_eq!(looked("\"1,a,x\n2,d,e\n3,g,h\n", true), (vec![0, 3, 3], false));
+        assert_eq!(looked("t\na,b\n\"1,a\n2,d\n3,g\n", true), (vec![1, 2, 0, 2, 2], false));
+        assert_eq!(looked("a,b\n1,\"x,\n2,y,\n3,z,\n", true), (vec![2, 0, 3, 3], false));
     }
 
     #[test]

@@ -524,9 +524,45 @@ fn a_quote_that_is_never_closed_is_an_error_and_makes_no_rows_of_lines() {
     let fixture = Fixture::new();
     fixture.write("t.csv", "id,v\n1,x\n2,\"a\n\"\"b\"\", c\n\"\"d\"\", e\n\"\"f\"\", g\n");
     fixture.refuses(&["t.csv", "t.db"]).says(&["line 3", "is never closed"]);
-    // Where the lines that follow are rows, it costs its line.
-    let rows: String = (2..50).map(|id| format!("{id};def\n")).collect();
-    fixture.write("s.csv", format!("id;v\n1;\"abc\n{rows}"));
-    fixture.load(&["s.csv", "t.db", "--max-rejects", "1"]).exits(3);
-    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM s WHERE v = 'def'"), 48);
+}
+
+/// Where the lines that follow are rows it costs its line, in whichever column and record it stands.
+#[test]
+fn a_stray_quote_costs_its_line_and_no_column() {
+    let fixture = Fixture::new();
+    let load = ["t.csv", "t.db", "--if-exists", "replace", "--max-rejects", "1"];
+    for delimiter in [",", ";", "\t", "|"] {
+        for (column, header, rows) in
+            [(0, true, 40), (1, true, 40), (2, false, 40), (0, false, 90_000)]
+        {
+            for stray in [1, 2, 30] {
+                let field = |row: usize, at: usize| match (row, at) {
+                    at if at == (stray, column) => format!("\"{row}"),
+                    (_, 0) => row.to_string(),
+                    _ => "word".to_owned(),
+                };
+                let row = |row| [0, 1, 2].map(|at| field(row, at)).join(delimiter) + "\n";
+                let names = ["id", "a", "b"].join(delimiter) + "\n";
+                let names = if header { names } else { String::new() };
+                fixture.write("t.csv", names + &(1..=rows).map(row).collect::<String>());
+                let is_there = if header { "yes" } else { "no" };
+                let run = fixture.load(&[&load[..], &["--header", is_there, "--json"]].concat());
+                let report = run.exits(3).json();
+                let wanted = (rows as u64 - 1, 1, 3);
+                let columns = report["plan"]["columns"].as_array().unwrap().len();
+                let number = |key: &str| report[key].as_u64().unwrap();
+                let found = (number("rows_loaded"), number("rows_rejected"), columns);
+                assert_eq!(found, wanted, "{delimiter:?} {column} {header} {rows} {stray}");
+            }
+        }
+    }
+    // To another delimiter the lines behind it are none of its records, and those before are.
+    let rows: String = (5..300).map(|id| format!("{id};d\n")).collect();
+    for (header, is_there) in [("", "no"), ("id;v\n", "yes")] {
+        let text = format!("{header}1,5;a\n2,5;b\n3,5;c\n\"4;d\n{rows}");
+        fixture.write("t.csv", text);
+        let load = ["t.csv", "t.db", "--if-exists", "replace", "--max-rejects", "9"];
+        let run = fixture.load(&[&load[..], &["--header", is_there]].concat()).exits(3);
+        run.prints(&["295 rows loaded", "4 bad rows"]);
+    }
 }

@@ -9,7 +9,7 @@ use super::steps::Steps;
 use super::tally::Tally;
 use super::{Earlier, Learnt, Mismatch, changed};
 use crate::observer::Observer;
-use crate::pipe::reject::{Reject, RejectFiles};
+use crate::pipe::reject::{Reject, RejectFiles, fix_or_reject};
 use crate::pipe::run::{Collector, Pass, pass};
 use crate::plan::{OnConflict, Plan, Verify};
 use crate::report::{InputReport, Report, Seconds, Verification};
@@ -105,12 +105,16 @@ pub(super) fn attempt(
         error = error.in_input(&input.name);
     }
     if error.kind() == Kind::Rejects && steps.is_some() {
-        error = error.advise(match aftermath {
-            Aftermath::Resumable { .. } => {
-                "go on with --resume and a higher --max-rejects (N or N%): a file that is fixed is another file, of which no row is loaded"
+        let has_resumed = matches!(aftermath, Aftermath::Resumable { .. });
+        error = match has_resumed {
+            true => error.advise(
+                "go on with --resume and a higher --max-rejects (N or N%): a file that is fixed is another file, of which no row is loaded",
+            ),
+            false => {
+                let is_of_program = matches!(plan.source.inputs[0].place, Place::Rows);
+                error.advise(fix_or_reject(&plan.request, is_of_program))
             }
-            _ => "fix the row, or reject bad rows with --max-rejects N (or N%)",
-        });
+        };
     }
     // Rows that were committed stay, so the bad rows among them have to stay as well. Of a load in steps they do already.
     if aftermath != Aftermath::NothingChanged && !rejects.is_empty() {

@@ -592,16 +592,18 @@ pub(crate) fn limit_error(
         }
         _ => {}
     }
-    // Beside a program there is no place for them.
-    let has_none =
-        matches!(reject.at, Position::Rows { .. }) && request.rejects == RejectsTo::Beside;
-    let place = if has_none { " and --rejects FILE" } else { "" };
     match in_steps {
         // What to try then depends on whether a step was committed.
         true => error,
-        false => error
-            .advise(format!("fix the row, or reject bad rows with --max-rejects N (or N%){place}")),
+        false => error.advise(fix_or_reject(request, matches!(reject.at, Position::Rows { .. }))),
     }
+}
+
+/// What to try where a bad row has ended a load that left nothing. Beside a program, whose rows have positions only, is no place for bad ones.
+pub(crate) fn fix_or_reject(request: &Request, is_of_program: bool) -> String {
+    let has_none = is_of_program && request.rejects == RejectsTo::Beside;
+    let place = if has_none { " and --rejects FILE" } else { "" };
+    format!("fix the row, or reject bad rows with --max-rejects N (or N%){place}")
 }
 
 #[cfg(test)]

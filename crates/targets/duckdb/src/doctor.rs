@@ -246,7 +246,7 @@ impl Seen {
             };
             let (is_kept, is_unique) = (is_kept == "true", is_unique == "true");
             let split = if is_kept { "\u{1f}" } else { ", " };
-            let columns = columns.split(split).map(folded).collect();
+            let columns = columns.split(split).map(compared).collect();
             self.indexes.push(Index {
                 table,
                 name,
@@ -262,7 +262,7 @@ impl Seen {
 
 /// A part of an index as it is compared with others: names of columns are as whoever made the index has spelled them, and in an expression
 /// there may be texts.
-fn folded(part: &str) -> String {
+fn compared(part: &str) -> String {
     match part.chars().all(|char| char.is_alphanumeric() || char == '_') {
         true => part.to_ascii_lowercase(),
         false => part.to_owned(),

@@ -118,13 +118,14 @@ pub(super) fn fit(way: Way, request: &Request, facts: &Facts, knobs: &mut Knobs)
         let share = (bytes / 4).clamp(*BUFFERS.start(), *BUFFERS.end());
         knobs.suggest(&knobs::MEMORY_LIMIT, &share.to_string());
     }
-    if way == Way::Arrow && !is_sifted(knobs) && wants_one_thread(facts) {
-        knobs.suggest(&knobs::THREADS, "1");
-    }
     let is_memory = DatabaseFacts::of(&facts.target).is_in_memory;
     let mut notes = Vec::new();
     let after =
         usize::from(!request.primary_key.is_empty() && !is_sifted(knobs)) + request.indexes.len();
+    // Keys and indexes are built by all threads.
+    if way == Way::Arrow && !is_sifted(knobs) && after == 0 && wants_one_thread(facts) {
+        knobs.suggest(&knobs::THREADS, "1");
+    }
     if kept.is_none() && after > 0 {
         notes.push(match after {
             1 => "its key or index is built after the rows".to_owned(),

@@ -215,6 +215,16 @@ impl Rules {
         connection.prepare(&sql).is_ok()
     }
 
+    /// True for a row that breaks a CHECK: the engine makes an INTEGER of it, of which NULL and all but 0 let the row in, and an error
+    /// refuses it as well. TRY takes no call that varies; one in a rule may end the load.
+    fn broken(&self, connection: &Connection, rule: &str) -> String {
+        let tried = format!("coalesce(TRY(coalesce(CAST(({rule}) AS INTEGER), 1)), 0) = 0");
+        match self.are_known(connection, std::slice::from_ref(&tried)) {
+            true => tried,
+            false => format!("NOT ({rule})"),
+        }
+    }
+
     /// Adds the rule that what is given for a column has to be `kept`. What is given where it is; the statement fails where it isn't.
     fn check(&mut self, column: &Column, raw: &str, kept: &str, message: String) -> String {
         let words = literal(&format!("a value of column {} {message}", column.name));
@@ -263,7 +273,6 @@ impl Rules {
              WHERE {} AND constraint_type IN ('CHECK', 'FOREIGN KEY') ORDER BY constraint_index",
             here(&self.table)
         );
-        let tries = connection.prepare("SELECT TRY(1)").is_ok();
         for row in connection.rows(&sql)? {
             let text = |at: usize| row.get(at).cloned().flatten().unwrap_or_default();
             let names = |at: usize| -> Vec<String> {
@@ -273,14 +282,7 @@ impl Rules {
                 // What takes a value that the engine makes up it looks at alone.
                 "CHECK" if !self.are_known(connection, &[text(1)]) => {}
                 "CHECK" => self.of_row.push(RowRule {
-                    broken: match tries {
-                        // What fails for a row refuses it, and NULL does not.
-                        true => format!(
-                            "TRY(coalesce(CAST(({}) AS BOOLEAN), true)) IS NOT TRUE",
-                            text(1)
-                        ),
-                        false => format!("NOT ({})", text(1)),
-                    },
+                    broken: self.broken(connection, &text(1)),
                     of_given: false,
                     code: Code::Constraint,
                     column: None,

@@ -118,7 +118,9 @@ struct CsvEncoder {
 impl CsvEncoder {
     fn new(shape: &Shape, job: &Job, layout: &Layout, packing: Option<Packing>) -> Self {
         let columns = &job.choice.columns;
-        let may_reject = job.request.max_rejects != RejectLimit::Rows(0);
+        // A guess that a value disproves has all of them looked at, which takes what can be read again.
+        let may_reject =
+            job.request.max_rejects != RejectLimit::Rows(0) && job.facts.source.seekable;
         let checks: Vec<Option<Store>> = columns
             .iter()
             .map(|column| {

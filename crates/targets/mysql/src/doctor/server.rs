@@ -230,8 +230,11 @@ pub(super) static CHECKS: &[Check<Seen>] = &[
             let pool = seen.number("innodb_buffer_pool_size").unwrap_or(u64::MAX);
             match seen.variable("innodb_flush_method") {
                 // Empty is fsync as well: https://dev.mysql.com/doc/refman/5.7/en/innodb-parameters.html#sysvar_innodb_flush_method
+                // On Windows there is no O_DIRECT.
                 "fsync" | "fdatasync" | ""
-                    if seen.knows("innodb_flush_method") && seen.weight() > pool =>
+                    if seen.knows("innodb_flush_method")
+                        && !seen.variable("version_compile_os").starts_with("Win")
+                        && seen.weight() > pool =>
                 {
                     vec![at_start(seen, "innodb_flush_method", "O_DIRECT", "O_DIRECT")]
                 }

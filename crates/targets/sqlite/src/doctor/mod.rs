@@ -8,6 +8,7 @@ mod seen;
 
 use std::sync::atomic::AtomicBool;
 
+use inrush_core::doctor::indexes::ForeignKey;
 use inrush_core::doctor::{Copy, Doctor, Examined, Rule, Surroundings, apply};
 use inrush_core::error::{Error, Result};
 use inrush_core::pending::{directory, follow_link};
@@ -49,7 +50,9 @@ impl Doctor for SqliteDoctor {
     fn copy(&self, location: &Location, table: Option<&str>, stop: &AtomicBool) -> Result<Copy> {
         let path = follow_link(location.secret.as_ref());
         let (statements, keys) = seen::definition(&path, &location.shown, stop)?;
-        let ours = keys.into_iter().filter(|key| table == Some(key.table.as_str()));
+        let is_ours =
+            |key: &ForeignKey| table.is_some_and(|table| table.eq_ignore_ascii_case(&key.table));
+        let ours = keys.into_iter().filter(is_ours);
         Ok(Copy {
             database: None,
             statements,
