@@ -332,7 +332,9 @@ mod tests {
     fn a_decimal_that_is_kept_as_text_is_written_as_one() {
         let decimal = Type::Decimal { precision: 20, scale: 2 };
         let texts = TargetFacts { decimals_are_texts: true, ..TargetFacts::default() };
-        for (value, as_text) in [("'007.5'", true), ("'1e5'", false), ("'+1'", false)] {
+        for (value, as_text) in
+            [("'7.50'", true), ("'007.5'", false), ("'1e5'", false), ("'+1'", false)]
+        {
             assert!(is_read_otherwise(decimal, value, &TargetFacts::default()), "{value}");
             assert_eq!(is_read_otherwise(decimal, value, &texts), as_text, "{value}");
         }
