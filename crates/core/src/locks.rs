@@ -1,8 +1,10 @@
 //! Who has locked a file. Linux tells; elsewhere nothing is known.
 
 use std::collections::BTreeMap;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::pending::{behind_links, from_root};
 
@@ -29,6 +31,27 @@ impl FileLock {
     /// Whether the byte is in the range.
     pub fn covers(&self, byte: u64) -> bool {
         (self.first_byte..=self.last_byte).contains(&byte)
+    }
+}
+
+/// How long a lock may last that its owner has let go of: a process that is being started holds what was open when it was forked, until its
+/// program begins.
+pub const LOCK_LINGERS: Duration = Duration::from_millis(200);
+
+/// Locks a whole file, as its handle has it (`flock`), as soon as nobody else does, and within that time.
+///
+/// # Errors
+/// When another handle has it locked by then, or it can't be locked.
+pub fn lock_within(file: &File, patience: Duration) -> Result<(), TryLockError> {
+    const PAUSE: Duration = Duration::from_millis(10);
+    let began = Instant::now();
+    loop {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) if began.elapsed() < patience => {
+                std::thread::sleep(PAUSE)
+            }
+            locked => return locked,
+        }
     }
 }
 

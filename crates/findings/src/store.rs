@@ -28,6 +28,7 @@ use crate::record::{Doctor, Environment, Manifest, RunPlan, TargetRecord};
 use crate::sample::{Point, Sample};
 use crate::suite::Suite;
 use inrush_core::error::{Error, Kind, Result};
+use inrush_core::locks::{LOCK_LINGERS, lock_within};
 use inrush_core::pending::{Pending, directory};
 
 /// The version of the files' format.
@@ -35,9 +36,6 @@ const FORMAT: u32 = 1;
 /// A run that begins in the same second as another of the same suite waits for the next one; so often, [`WAIT`] each, before it gives up.
 const WAITS_MAX: u32 = 50;
 const WAIT: Duration = Duration::from_millis(100);
-/// See [`open_for_writing`].
-const LOCK_TRIES_MAX: u32 = 10;
-const LOCK_WAIT: Duration = Duration::from_millis(20);
 /// Points are numbers that grow slowly: higher levels take longer and save little.
 const ZSTD_LEVEL: i32 = 3;
 
@@ -364,17 +362,7 @@ fn open_for_writing(path: &Path) -> Result<(File, File)> {
     let name = path.join("samples.jsonl");
     let open = |name: &Path| File::options().append(true).create(true).open(name);
     let samples = open(&name).map_err(|error| unwritten(&name, &error))?;
-    // A process that is being started holds what was open when it was forked until its program begins: a lock that its owner has let
-    // go of may last that much longer.
-    let mut locked = samples.try_lock();
-    for _ in 0..LOCK_TRIES_MAX {
-        if !matches!(locked, Err(TryLockError::WouldBlock)) {
-            break;
-        }
-        std::thread::sleep(LOCK_WAIT);
-        locked = samples.try_lock();
-    }
-    match locked {
+    match lock_within(&samples, LOCK_LINGERS) {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             let what = format!("{}: another process is writing this run", path.display());

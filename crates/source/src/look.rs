@@ -1,8 +1,8 @@
 //! The records of an input's first bytes, for whoever asks in which dialect they are read best.
 //!
 //! Where the bytes end is not where a record ends. What is cut off says nothing; and of a quote that is open to the end, be it that its field
-//! goes on behind the head or that somebody forgot to close it, the lines that follow are text, of which none may be taken for a record. Unless
-//! they are like the records before: then the quote is a stray one, which costs its line.
+//! goes on behind the head or that it was never closed, the lines that follow are text, of which none may be taken for a record. Unless they
+//! are like the record before: then the quote is a stray one, which costs its line.
 
 use inrush_scan::{Dialect, Fault, Field, Form, Record, Scanner, is_open};
 

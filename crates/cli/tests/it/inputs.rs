@@ -518,7 +518,7 @@ fn long_texts_in_quotes_decide_neither_quote_nor_delimiter() {
     }
 }
 
-/// One that somebody has forgotten to close makes no file one without quotes, and of its lines no records.
+/// A quote that was not closed makes no file one without quotes, and of its lines no records.
 #[test]
 fn a_quote_that_is_never_closed_is_an_error_and_makes_no_rows_of_lines() {
     let fixture = Fixture::new();

@@ -105,16 +105,16 @@ pub(super) fn attempt(
         error = error.in_input(&input.name);
     }
     if error.kind() == Kind::Rejects && steps.is_some() {
-        let has_resumed = matches!(aftermath, Aftermath::Resumable { .. });
-        error = match has_resumed {
-            true => error.advise(
-                "go on with --resume and a higher --max-rejects (N or N%): a file that is fixed is another file, of which no row is loaded",
-            ),
-            false => {
-                let is_of_program = matches!(plan.source.inputs[0].place, Place::Rows);
-                error.advise(fix_or_reject(&plan.request, is_of_program))
+        error = error.advise(match aftermath {
+            Aftermath::Resumable { .. } => {
+                "go on with --resume and a higher --max-rejects (N or N%): a file that is fixed is another file, of which no row is loaded"
+                    .to_owned()
             }
-        };
+            _ => {
+                let is_of_program = matches!(plan.source.inputs[0].place, Place::Rows);
+                fix_or_reject(&plan.request, is_of_program)
+            }
+        });
     }
     // Rows that were committed stay, so the bad rows among them have to stay as well. Of a load in steps they do already.
     if aftermath != Aftermath::NothingChanged && !rejects.is_empty() {

@@ -13,6 +13,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::plan::{Plan, RejectLimit, RejectsTo, Request};
 use inrush_core::error::{Error, ErrorPlace, Kind, Result, shorten};
+use inrush_core::locks::{LOCK_LINGERS, lock_within};
 use inrush_core::path::text;
 use inrush_core::pending::{Pending, Turn, directory, from_root};
 use inrush_source::rejects::{RejectsDialect, RejectsTable, dialect_of, line_hash};
@@ -467,7 +468,7 @@ impl Half {
             _ => cannot_write(path, error),
         };
         let file = File::options().read(true).write(true).open(path).map_err(fail)?;
-        if file.try_lock().is_err() {
+        if lock_within(&file, LOCK_LINGERS).is_err() {
             return Err(gone("another process writes into it"));
         }
         let kept = Extent::of(&file, bytes).map_err(fail)?;

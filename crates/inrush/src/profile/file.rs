@@ -1,6 +1,6 @@
 //! The file that profiles are kept in.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::ops::{Deref, DerefMut};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{Key, Profile};
 use inrush_core::error::{Error, Result};
+use inrush_core::locks::lock_within;
 use inrush_core::pending::{behind_links, directory};
 use inrush_core::unique;
 
 /// How long whoever changes the file waits for another one who does, which takes a few milliseconds.
-const LOCK_TRIES_MAX: u32 = 200;
-const LOCK_WAIT: Duration = Duration::from_millis(10);
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The form of the file. Another one is passed over: what its words mean is not known.
 const VERSION: u32 = 1;
@@ -193,14 +193,7 @@ impl DerefMut for Held {
 /// a network, or stays locked: then the last one to write wins.
 fn locked(folder: &Path) -> Option<File> {
     let file = File::open(folder).ok()?;
-    for _ in 0..LOCK_TRIES_MAX {
-        match file.try_lock() {
-            Ok(()) => return Some(file),
-            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_WAIT),
-            Err(TryLockError::Error(_)) => return None,
-        }
-    }
-    None
+    lock_within(&file, PATIENCE).is_ok().then_some(file)
 }
 
 #[cfg(test)]

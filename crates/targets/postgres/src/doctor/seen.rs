@@ -109,8 +109,8 @@ pub(super) struct Seen {
     pub(super) invalid: Vec<Invalid>,
     /// Collations, or the database, whose rules the system has changed: what it is, before, now.
     pub(super) collations: Vec<(String, String, String)>,
-    /// Whether somebody reads the log: a standby, a slot, an archive, or the server itself for incremental backups, which starts with no
-    /// minimal log then (<https://www.postgresql.org/docs/current/runtime-config-wal.html#GUC-SUMMARIZE-WAL>).
+    /// Whether the log is read: by a standby, a slot, an archive, or the server itself for incremental backups, which starts with no minimal
+    /// log then (<https://www.postgresql.org/docs/current/runtime-config-wal.html#GUC-SUMMARIZE-WAL>).
     pub(super) replicates: bool,
 }
 
