@@ -133,3 +133,27 @@ pub fn unescape(dialect: &Dialect, raw: &[u8], form: Form, out: &mut Vec<u8>) {
     }
     out.extend_from_slice(rest);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quote_is_open_until_one_that_is_neither_doubled_nor_escaped() {
+        let csv = Dialect::csv();
+        let escaping = Dialect { escape: Some(b'\\'), ..csv.clone() };
+        for (text, is_csv, is_escaping) in [
+            (&b"\"a"[..], true, true),
+            (b"\"a\"", false, false),
+            (b"\"a\"\"b\n", true, true),
+            (b"\"a\"\"\"", false, false),
+            (b"\"a\\\"b", false, true),
+            (b"\"a\\\\\"b", false, false),
+            (b"\"a\\", true, true),
+        ] {
+            assert_eq!(is_open(&csv, text, 0), is_csv, "{text:?}");
+            assert_eq!(is_open(&escaping, text, 0), is_escaping, "{text:?}");
+        }
+        assert!(!is_open(&Dialect { quote: None, ..csv }, b"\"a", 0));
+    }
+}
