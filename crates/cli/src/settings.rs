@@ -186,8 +186,13 @@ fn common(args: &TableArgs, way: &WayArgs, input: &InputArgs) -> Result<LoadOpti
             TypeWord::Read(ty) => drop(read.types.insert(column, ty)),
         }
     }
-    let knob =
-        |text: &String| pair(text.split_once('='), &format!("--set {text}: takes KNOB=VALUE"));
+    let mut knobs = BTreeMap::new();
+    for text in &way.knobs {
+        let (knob, value) = pair(text.split_once('='), &format!("--set {text}: takes KNOB=VALUE"))?;
+        if knobs.insert(knob.clone(), value.clone()).is_some_and(|other| other != value) {
+            return Err(usage(format!("--set {text}: another --set says otherwise of {knob}")));
+        }
+    }
     let columns = |text: &String| text.split(',').map(|name| name.trim().to_owned()).collect();
     Ok(LoadOptions {
         table: args.table.clone(),
@@ -201,7 +206,7 @@ fn common(args: &TableArgs, way: &WayArgs, input: &InputArgs) -> Result<LoadOpti
         inference: args.inference,
         read,
         strategy: way.strategy.clone(),
-        knobs: way.knobs.iter().map(knob).collect::<Result<_>>()?,
+        knobs,
         ..LoadOptions::default()
     })
 }

@@ -305,6 +305,22 @@ fn the_name_of_a_strategy_is_checked_before_a_server_is_asked() {
 }
 
 #[test]
+fn a_knob_that_no_strategy_has_or_that_is_said_twice_is_refused() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id,name\n1,a\n");
+    let load = ["load", "in.csv", "t.db", "--set"];
+    // `page_size` is a knob of one strategy, and `begin` of another.
+    let run = fixture.misused(&[&load[..], &["foo=1"]].concat());
+    run.says(&["none of sqlite/pages, ", "has a knob 'foo'", "begin", "page_size"]);
+    let named = ["foo=1", "--strategy", "sqlite/bind"];
+    fixture.misused(&[&load[..], &named].concat()).says(&["sqlite/bind has no knob 'foo'"]);
+    let twice = ["cache=1MiB", "--set", "cache=2MiB"];
+    let says = ["--set cache=2MiB: another --set says otherwise of cache"];
+    fixture.misused(&[&load[..], &twice].concat()).says(&says);
+    fixture.load(&["in.csv", "t.db", "--set", "cache=1MiB", "--set", "cache=1MiB"]).exits(0);
+}
+
+#[test]
 fn a_database_that_is_a_source_is_told_how_its_rows_come() {
     let fixture = Fixture::new();
     fixture.sql("h.db", "CREATE TABLE t (a); INSERT INTO t VALUES (1)");

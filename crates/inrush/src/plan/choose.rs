@@ -3,6 +3,7 @@
 //! What a strategy can't do forbids it first; then what the user was promised (durability); then the static ranking, which is
 //! the order in which a target lists its strategies.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::plan::lost::lost_with;
@@ -644,7 +645,9 @@ fn strategy(
     let candidates = candidates(request, target)?;
     let adds_columns = !facts.new_fields(request).is_empty();
     // The last strategy is the plainest: what even that one can't do is what the user should read.
-    let (mut last_error, mut value_error, mut knob_error) = (None, None, None);
+    let (mut last_error, mut value_error) = (None, None);
+    // The strategies that lack a knob, and what to say of the last of them.
+    let (mut lacking, mut knob_error) = (Vec::new(), None);
     for strategy in candidates {
         let mut knobs = match Knobs::resolve(strategy, &request.knobs) {
             Ok(knobs) => knobs,
@@ -658,7 +661,10 @@ fn strategy(
                 let has = |name: &String| strategy.knobs().iter().any(|knob| knob.name == name);
                 match request.knobs.keys().all(has) {
                     true => value_error = Some(error),
-                    false => knob_error = Some(error),
+                    false => {
+                        lacking.push(strategy);
+                        knob_error = Some(error);
+                    }
                 }
                 continue;
             }
@@ -721,8 +727,19 @@ fn strategy(
     }
     Err(last_error
         .or(value_error)
-        .or(knob_error)
+        .or_else(|| knob_of_none(request, &lacking).or(knob_error))
         .unwrap_or_else(|| Error::usage("this target has no strategy in this build")))
+}
+
+/// What to say of a knob that none of several strategies has: each has knobs of its own, and any of them could be meant.
+fn knob_of_none(request: &Request, lacking: &[&dyn Strategy]) -> Option<Error> {
+    let names = |strategy: &&dyn Strategy| strategy.knobs().iter().map(|knob| knob.name);
+    let known: BTreeSet<&str> = lacking.iter().flat_map(names).collect();
+    let unknown = request.knobs.keys().find(|name| !known.contains(name.as_str()))?;
+    let ids: Vec<&str> = lacking.iter().map(|strategy| strategy.id()).collect();
+    let error = Error::usage(format!("none of {} has a knob '{unknown}'", ids.join(", ")));
+    (ids.len() > 1 && !known.is_empty())
+        .then(|| error.advise(format!("use one of their knobs: {}", listed(known.iter().copied()))))
 }
 
 /// Whether `offered` keeps what `asked` promises.
