@@ -61,6 +61,20 @@ pub fn hidden_name() -> String {
     format!("{PREFIX}{}", unique::word())
 }
 
+/// The digits of a table that a load has named so, where it is one: no table of a user's, which may be called nearly so.
+///
+/// ```
+/// use inrush_net::staging::digits_of;
+///
+/// assert_eq!(digits_of("inrush_staging_00ff00ff00ff00ff"), Some("00ff00ff00ff00ff"));
+/// assert_eq!(digits_of("inrush_staging_2026"), None);
+/// assert_eq!(digits_of("inrush_staging_orders"), None);
+/// ```
+pub fn digits_of(name: &str) -> Option<&str> {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    name.strip_prefix(PREFIX).filter(|digits| digits.len() == 16 && digits.bytes().all(is_digit))
+}
+
 /// A message of the server with the table's name in place of the hidden one's.
 pub fn unhidden(message: &str, table: &str) -> String {
     let mut parts = message.split(PREFIX);

@@ -570,7 +570,7 @@ fn cases<D: Database>() -> &'static [IfExists] {
 }
 
 /// Where a killed process goes on having its locks until their time is over: has it be over.
-fn end_locks<D: Database>(server: &Server<D>) {
+pub(crate) fn end_locks<D: Database>(server: &Server<D>) {
     if !has_transactions::<D>() {
         server.query(&format!(
             "{{\"update\": \"{}\", \"updates\": [{{\"q\": {{}}, \"u\": {{\"$set\": {{\"locks\": {{}}}}}}, \"multi\": true}}]}}",
@@ -617,6 +617,107 @@ pub(crate) fn killed_while_publishing<D: Database>(
     }
 }
 
+/// Keeps what the client has sent as this piece from the server, until it is let go.
+struct HoldAt {
+    piece: u64,
+    pieces: AtomicU64,
+    is_held: AtomicBool,
+    is_let_go: AtomicBool,
+}
+
+impl proxy::Tricks for HoldAt {
+    fn for_server(&self, said: Vec<u8>, _client: &mut TcpStream) -> io::Result<Fate> {
+        if self.pieces.fetch_add(1, Relaxed) + 1 == self.piece {
+            self.is_held.store(true, Relaxed);
+            wait_until("the piece is let go", || self.is_let_go.load(Relaxed));
+        }
+        Ok(Fate::Passed(said))
+    }
+}
+
+/// Who ends a job is stopped at some piece and loses its lock, as one that is asleep for long; another one ends the job; and then the
+/// first goes on. Neither spoils what the other does, and who says that the rows are in is right.
+pub(crate) fn taken_for_dead<D: Database>(
+    server: &Server<D>,
+    address: &str,
+    url_at: impl Fn(&str) -> String,
+    end_lock: impl Fn(&Job),
+) {
+    let starts = |what: &str, job: &str| {
+        let tokens: &[&str] = if what == "publish" { &["tokens.json"] } else { &[] };
+        Command::new(INRUSH)
+            .args([&["job", what, job], tokens].concat())
+            .current_dir(server.path(""))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    let mut next = 0;
+    for if_exists in cases::<D>().iter().copied() {
+        let all = pieces(server, address, &url_at, if_exists);
+        for (first, second) in [("publish", "publish"), ("publish", "abort"), ("abort", "publish")]
+        {
+            // Pieces that others have left out, so that most of them are looked at in some pair.
+            next += 1;
+            for piece in (1 + next % size(5, 1) as u64..=all).step_by(size(5, 1)) {
+                let hold = HoldAt {
+                    piece,
+                    pieces: AtomicU64::new(0),
+                    is_held: AtomicBool::new(false),
+                    is_let_go: AtomicBool::new(false),
+                };
+                let proxy: Proxy<HoldAt> = Proxy::start(address, hold);
+                let (job, rows) = written(server, &url_at(&proxy.address), if_exists);
+                server.write("straight.json", job.to_string());
+                let before = if if_exists == IfExists::Append { vec![100] } else { Vec::new() };
+                let mut one = starts(first, "job.json");
+                while !proxy.is_held.load(Relaxed) && one.try_wait().unwrap().is_none() {
+                    thread::sleep(Duration::from_millis(1));
+                }
+                if proxy.is_held.load(Relaxed) {
+                    end_lock(&job);
+                }
+                let mut other = starts(second, "straight.json");
+                // It may have to wait for a transaction of the first one.
+                let began = Instant::now();
+                while other.try_wait().unwrap().is_none()
+                    && began.elapsed() < Duration::from_secs(1)
+                {
+                    thread::sleep(Duration::from_millis(5));
+                }
+                proxy.is_let_go.store(true, Relaxed);
+                let ended = [(first, one), (second, other)].map(|(what, child)| {
+                    let done = child.wait_with_output().unwrap();
+                    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+                    let error = String::from_utf8_lossy(&done.stderr).into_owned();
+                    (what, done.status.success(), said, error)
+                });
+                let what = format!("{if_exists}, piece {piece} of {all}: {ended:?}");
+                let found = ids(server);
+                for (_, is_well, said, _) in &ended {
+                    if *is_well && said.contains("\"committed\"") {
+                        assert_eq!(found, rows, "{what}");
+                    } else if *is_well {
+                        assert_eq!(found, before, "{what}");
+                    }
+                }
+                let again = starts("publish", "straight.json").wait_with_output().unwrap();
+                match again.status.success() {
+                    true => assert_eq!(ids(server), rows, "{what}"),
+                    false => {
+                        assert_eq!(ids(server), before, "{what}");
+                        let aborts = |what: &&str| *what == "abort";
+                        assert!([first, second].iter().any(aborts), "{what}{again:?}");
+                    }
+                }
+                drop(proxy);
+                nothing_left(server);
+            }
+        }
+    }
+}
+
 /// All connections end once, before the server has heard a statement, or after: what publishes either finds out that all is well, or says
 /// that nothing has changed, or that it doesn't know; and does it the next time.
 pub(crate) fn answers_lost<D: Database>(
@@ -642,7 +743,11 @@ pub(crate) fn answers_lost<D: Database>(
             }
             server.write("job.json", job.to_string());
             let again = publishes(server).wait_with_output().unwrap();
-            assert!(again.status.success(), "{what}{}", String::from_utf8_lossy(&again.stderr));
+            assert!(
+                again.status.success(),
+                "{what}; again: {}",
+                String::from_utf8_lossy(&again.stderr)
+            );
             assert_eq!(ids(server), rows, "{what}");
             drop(proxy);
             nothing_left(server);

@@ -287,6 +287,24 @@ impl<D: Database> Server<D> {
         self.0.query(sql)
     }
 
+    /// Loads into tables that are called nearly as those are which loads hide: they are the user's, and no other load drops them.
+    pub(crate) fn keeps_tables_of_nearly_hidden_names(&self) {
+        let names = ["orders", "2026", "00ff00ff00ff00ff0", "orders_old"]
+            .map(|name| format!("inrush_staging_{name}"));
+        self.write("t.csv", "id\n1\n2\n");
+        for name in &names {
+            self.load(&["t.csv", "--table", name]).exits(0);
+        }
+        for more in [&["--if-exists", "replace"][..], &["--if-exists", "replace", "--lanes", "2"]] {
+            self.load(&[&["t.csv", "--table", "t"], more].concat()).exits(0);
+        }
+        for name in &names {
+            assert_eq!(self.0.rows(name, &["id"]).len(), 2, "{name}");
+            self.load(&["t.csv", "--table", name, "--if-exists", "append"]).exits(0);
+            assert_eq!(self.0.rows(name, &["id"]).len(), 4, "{name}");
+        }
+    }
+
     /// The one whole number that a query answers.
     pub(crate) fn number(&self, sql: &str) -> i64 {
         let rows = self.query(sql);

@@ -176,7 +176,7 @@ fn begun(
     }
     let found = match (&earlier, &made) {
         (None, None) => None,
-        _ => look(&place, &job, observer)?,
+        _ => look(&place, &job, observer.stop_flag())?,
     };
     made = made.filter(|_| found.is_some());
     if let (Some(made), Some(table)) = (&made, &found) {
@@ -249,6 +249,7 @@ fn begun(
             false => made,
         },
         warnings: plan.warnings(),
+        publisher: String::new(),
         job,
     };
     // The row first: a table of a job that nobody knows would be swept.
@@ -384,7 +385,7 @@ fn make_named(
     if tables.renames_in_transaction() {
         ledger.commit()?;
     }
-    record.outline = look(place, job, observer)?.map(|table| tables.outline(&table));
+    record.outline = look(place, job, observer.stop_flag())?.map(|table| tables.outline(&table));
     ledger.rewrite(record)
 }
 

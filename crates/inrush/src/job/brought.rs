@@ -122,7 +122,7 @@ pub(super) fn is_in_place(
 ) -> Result<Option<TableFacts>> {
     let record = entry.record()?;
     let job = &record.job;
-    let found = look(place, job, observer)?;
+    let found = look(place, job, observer.stop_flag())?;
     if found.as_ref().is_some_and(|table| table.holds_rows || is_view(table)) {
         return Ok(found);
     }

@@ -50,7 +50,7 @@ pub(super) fn copy(ledger: &mut Ledger<'_>, record: &Record, token: &Token) -> R
 /// An error of the hidden table that gets the name of the job's, by that name. A row that the attempt's table took can repeat a key of
 /// another one.
 pub(super) fn by_name(ledger: &Ledger<'_>, record: &Record, error: Error) -> Error {
-    let (hidden, table) = (record.job.new_table(), record.job.table().to_owned());
+    let (hidden, table) = (record.new_table(), record.job.table().to_owned());
     let error = error.reworded(|text| text.replace(&hidden, &table));
     if !is_duplicate(&error) {
         return error;

@@ -25,25 +25,31 @@ pub fn abort(job: &Job, observer: &dyn Observer) -> Result<Job> {
     let place = job.place()?;
     let _lock = Lock::take(&place, job, 0..=0, observer)?;
     let mut ledger = Ledger::open(&place, &job.home, observer.stop_flag())?;
-    let Some(entry) = own_entry(&mut ledger, job)? else {
-        // Another job has the name, or none: of this one nothing but tables can be left.
-        ledger.clear(job);
-        return ended(State::Aborted);
+    let entry = loop {
+        let Some(entry) = own_entry(&mut ledger, job)? else {
+            // Another job has the name, or none: of this one nothing but tables can be left.
+            ledger.clear(job);
+            return ended(State::Aborted);
+        };
+        match entry.state {
+            State::Committed => return ended(State::Committed),
+            State::Renaming => {
+                finish(&place, &mut ledger, entry, observer)?;
+                return ended(State::Committed);
+            }
+            State::Open | State::Publishing if !is_aborted_now(&mut ledger, &entry)? => {}
+            State::Open | State::Publishing | State::Aborted => break entry,
+        }
     };
-    match entry.state {
-        State::Committed => return ended(State::Committed),
-        State::Renaming => {
-            finish(&place, &mut ledger, &entry, observer)?;
-            return ended(State::Committed);
-        }
-        State::Open | State::Publishing => {
-            ledger.step((&job.id, &job.digits), (entry.state, State::Aborted), None, None)?;
-        }
-        State::Aborted => {}
-    }
     let visible = left(&mut ledger, &entry)?;
     ledger.clear(job);
     aborted(visible)
+}
+
+/// Aborts a job, unless another process has changed its state since it was read: then it is to be read again.
+fn is_aborted_now(ledger: &mut Ledger<'_>, entry: &Entry) -> Result<bool> {
+    let steps = (entry.state.by(&entry.publisher), State::Aborted);
+    ledger.step((&entry.id, &entry.digits), steps, None, None)
 }
 
 /// What others go on seeing of a job that is aborted, once no attempt is about to bring in more.
@@ -195,21 +201,20 @@ pub(super) fn settle(
 ) -> Result<(State, Option<Visible>)> {
     let _lock = Lock::take(place, job, 0..=0, observer)?;
     let mut ledger = Ledger::open(place, &job.home, observer.stop_flag())?;
-    let entry = entry_of(&mut ledger, job)?;
-    let state = match entry.state {
-        State::Publishing | State::Renaming => {
-            finish(place, &mut ledger, &entry, observer)?;
-            State::Committed
+    let entry = loop {
+        let entry = entry_of(&mut ledger, job)?;
+        match entry.state {
+            State::Publishing | State::Renaming => {
+                finish(place, &mut ledger, entry, observer)?;
+                return Ok((State::Committed, None));
+            }
+            State::Open if !is_aborted_now(&mut ledger, &entry)? => {}
+            State::Open | State::Committed | State::Aborted => break entry,
         }
-        State::Open => {
-            ledger.step((&job.id, &job.digits), (State::Open, State::Aborted), None, None)?;
-            State::Aborted
-        }
-        over => over,
     };
-    let visible = match state {
-        State::Aborted => left(&mut ledger, &entry)?,
-        _ => None,
+    let (state, visible) = match entry.state {
+        State::Committed => (State::Committed, None),
+        _ => (State::Aborted, left(&mut ledger, &entry)?),
     };
     ledger.clear(job);
     Ok((state, visible))

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::LEDGER;
-use super::text::{Guarantee, Job, Place, State, other_version};
+use super::text::{Guarantee, Job, Place, Stage, State, other_version};
 use crate::observer::Observer;
 use crate::target::{
-    self, At, Console, Copying, Fence, Home, JobLock, Jobs, Location, Part, Set, WITHOUT_TABLES,
-    Wanted, Which,
+    self, At, Console, Copying, Fence, Home, JobLock, Jobs, Location, Lost, Part, Set,
+    WITHOUT_TABLES, Wanted, Which,
 };
 use inrush_core::error::{Error, Result};
 use inrush_core::unique;
@@ -47,6 +47,9 @@ pub(super) struct Record {
     pub(super) made: Option<Made>,
     /// What a user should know, such as what goes with a table that is replaced.
     pub(super) warnings: Vec<String>,
+    /// The process that publishes the job, for whose table the statements are.
+    #[serde(skip)]
+    pub(super) publisher: String,
 }
 
 /// What a table is made with that no load gives an existing one.
@@ -57,6 +60,34 @@ pub(super) struct Made {
 }
 
 impl Record {
+    /// The same as a process publishes it: what is said of the table that gets the job's name is said of its own.
+    pub(super) fn by(&self, publisher: &str) -> Self {
+        let (new, own) = (self.job.new_table(), self.job.new_table_of(publisher));
+        let renamed = |text: &String| text.replace(&new, &own);
+        let lost = |lost: &Lost| match lost {
+            Lost::Uncounted => Lost::Uncounted,
+            Lost::Found { before, after } => {
+                Lost::Found { before: renamed(before), after: renamed(after) }
+            }
+        };
+        let Copying { before, after, lost: found } = &self.copying;
+        Self {
+            copying: Copying {
+                before: renamed(before),
+                after: renamed(after),
+                lost: found.as_ref().map(lost),
+            },
+            complete: self.complete.iter().map(renamed).collect(),
+            publisher: publisher.to_owned(),
+            ..self.clone()
+        }
+    }
+
+    /// The publisher's table that gets the job's name.
+    pub(super) fn new_table(&self) -> String {
+        self.job.new_table_of(&self.publisher)
+    }
+
     fn text(&self) -> Result<String> {
         serde_json::to_string(self).map_err(|error| Error::target(error.to_string()))
     }
@@ -65,6 +96,8 @@ impl Record {
 /// A row of the ledger.
 pub(super) struct Entry {
     pub(super) state: State,
+    /// The process that publishes the job, if one does.
+    pub(super) publisher: String,
     pub(super) digits: String,
     pub(super) version: String,
     pub(super) begun: i64,
@@ -83,15 +116,28 @@ pub(super) struct Entry {
 impl Entry {
     fn of(row: target::Entry) -> Self {
         // A state that is not known here is another version's, as is what it says besides.
-        let state = State::of(&row.state);
+        let stage = Stage::of(&row.state);
         let said: serde_json::Value = serde_json::from_str(&row.job).unwrap_or_default();
         let partitions = said["partitions"].as_str().map(str::to_owned);
-        let record = serde_json::from_value(said).ok().filter(|_| state.is_some());
+        let record = serde_json::from_value(said).ok().filter(|_| stage.is_some());
         let target::Entry {
             id, target: table, digits, version, begun, age, tokens, report, ..
         } = row;
-        let state = state.unwrap_or(State::Open);
-        Self { state, digits, version, begun, age, record, partitions, tokens, report, table, id }
+        let Stage(state, publisher) = stage.unwrap_or(State::Open.into());
+        Self {
+            state,
+            publisher,
+            digits,
+            version,
+            begun,
+            age,
+            record,
+            partitions,
+            tokens,
+            report,
+            table,
+            id,
+        }
     }
 
     /// What publishing has to know.
@@ -167,6 +213,11 @@ impl<'a> Ledger<'a> {
         self.jobs.tables.admits(&mut *self.console, job, &self.home)
     }
 
+    /// Has the connection wait for no lock longer than a second.
+    pub(super) fn hurry(&mut self) -> Result<()> {
+        self.jobs.rows.hurry(self.at())
+    }
+
     /// Gives a hidden table the name of another one, and its own again.
     pub(super) fn try_name(&mut self, hidden: &str, other: &str) -> Result<()> {
         self.jobs.tables.try_name(&mut *self.console, &self.home, hidden, other)
@@ -226,10 +277,11 @@ impl<'a> Ledger<'a> {
     fn change(
         &mut self,
         (id, digits): (&str, &str),
-        state: Option<State>,
+        stage: Option<&Stage>,
         sets: &[(&str, Set<'_>)],
     ) -> Result<bool> {
-        let which = Which { id, digits, state: state.map(State::word) };
+        let state = stage.map(Stage::to_string);
+        let which = Which { id, digits, state: state.as_deref() };
         self.jobs.rows.change_entry(self.at(), LEDGER, which, sets)
     }
 
@@ -244,14 +296,14 @@ impl<'a> Ledger<'a> {
             ("tokens", Set::Null),
             ("report", Set::Null),
         ];
-        self.change((&job.id, digits), Some(State::Aborted), &sets)
+        self.change((&job.id, digits), Some(&State::Aborted.into()), &sets)
     }
 
     /// Writes down what is known of an open job by now.
     pub(super) fn rewrite(&mut self, record: &Record) -> Result<()> {
         let (job, text) = (&record.job, record.text()?);
         let sets = [("job", Set::Text(&text))];
-        match self.change((&job.id, &job.digits), Some(State::Open), &sets)? {
+        match self.change((&job.id, &job.digits), Some(&State::Open.into()), &sets)? {
             true => Ok(()),
             false => Err(Error::target(format!("job {} was changed by another process", job.id))),
         }
@@ -263,18 +315,20 @@ impl<'a> Ledger<'a> {
         self.jobs.rows.remove_entry(self.at(), LEDGER, which)
     }
 
-    /// Brings the job from one state into another; whether it was in that one. `tokens` and `report` are kept with it.
+    /// Brings the job from one state into another; whether it was in that one: where not, another process has changed it. `tokens` and
+    /// `report` are kept with it.
     pub(super) fn step(
         &mut self,
         names: (&str, &str),
-        (from, to): (State, State),
+        (from, to): (impl Into<Stage>, impl Into<Stage>),
         tokens: Option<&str>,
         report: Option<&str>,
     ) -> Result<bool> {
-        let mut sets = vec![("state", Set::Text(to.word())), ("heartbeat", Set::Now)];
+        let (from, to) = (from.into(), to.into().to_string());
+        let mut sets = vec![("state", Set::Text(&to)), ("heartbeat", Set::Now)];
         sets.extend(tokens.map(|tokens| ("tokens", Set::Text(tokens))));
         sets.extend(report.map(|report| ("report", Set::Text(report))));
-        self.change(names, Some(from), &sets)
+        self.change(names, Some(&from), &sets)
     }
 
     /// Notes that a process is at work.
@@ -456,7 +510,7 @@ const TICK: Duration = Duration::from_millis(100);
 const ENDING: Duration = Duration::from_secs(5);
 
 /// After so long a user wants to know what is waited for.
-const NOTICED: Duration = Duration::from_secs(5);
+pub(super) const NOTICED: Duration = Duration::from_secs(5);
 
 /// How often a lock is renewed while it is held.
 const RENEWALS: u32 = 4;

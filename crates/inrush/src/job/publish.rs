@@ -9,19 +9,21 @@
 //!                                              has happened, and dropping that table is how to see to it that it never will
 //! ```
 //!
-//! The tokens are in the ledger from `publishing` on, so that another process can go on where one was killed.
+//! The tokens are in the ledger from `publishing` on, so that another process can go on where one was killed. One that was only taken for
+//! dead, as it was stopped for longer than its lock lasts or has lost the connection with it, must not spoil what the other does: while a
+//! job is published its state says by whom, no step is taken but from a state of one's own, and each has a hidden table of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::alone::{Alone, expect_empty};
 use super::brought::Brought;
 use super::copy::{by_name, copy};
-use super::ledger::{Entry, Ledger, Lock, NEVER, Record};
+use super::ledger::{Entry, Ledger, Lock, NEVER, NOTICED, Record};
 use super::partitions::Partitions;
-use super::text::{Guarantee, Job, Place, PublishSeconds, Published, State, Token};
+use super::text::{Guarantee, Job, Place, PublishSeconds, Published, Stage, State, Token};
 use crate::observer::Observer;
 use crate::plan::{IfExists, LoadOptions, RejectLimit, Request};
 use inrush_core::TableFacts;
@@ -63,7 +65,7 @@ pub fn publish(job: &Job, tokens: &[Token], observer: &dyn Observer) -> Result<P
             own(job, tokens)?;
             taken(&entry, tokens)?;
             let entry = with_tokens(entry, |kept| Token::completed(kept, tokens))?;
-            return finish(&place, &mut ledger, &entry, observer);
+            return finish(&place, &mut ledger, entry, observer);
         }
     }
     let checked = own(job, tokens).and_then(|()| all(job, tokens));
@@ -92,14 +94,20 @@ pub fn publish(job: &Job, tokens: &[Token], observer: &dyn Observer) -> Result<P
     let mut tokens = tokens.to_vec();
     tokens.sort_by_key(|token| token.partition);
     let text = text_of(&Token::kept(&tokens))?;
-    let names = (job.id.as_str(), job.digits.as_str());
-    if !ledger.step(names, (State::Open, State::Publishing), Some(&text), None)? {
-        return Err(Error::target(format!("job {} was changed by another process", job.id))
-            .advise("publish it again"));
+    let publisher = Stage::publisher();
+    let steps = (State::Open, State::Publishing.by(&publisher));
+    if !ledger.step((&job.id, &job.digits), steps, Some(&text), None)? {
+        return Err(changed(job));
     }
-    let entry = Entry { state: State::Publishing, ..entry };
+    let entry = Entry { state: State::Publishing, publisher: publisher.clone(), ..entry };
     let entry = with_tokens(entry, |_| tokens)?;
-    finish(&place, &mut ledger, &entry, observer)
+    carry_out(&place, &mut ledger, &entry, publisher, observer)
+}
+
+/// The error of a step that another process has come before.
+pub(super) fn changed(job: &Job) -> Error {
+    Error::target(format!("job {} was changed by another process", job.id))
+        .advise("publish it again")
 }
 
 /// The job's row of the ledger.
@@ -256,8 +264,8 @@ fn known(ledger: &mut Ledger<'_>, job: &Job, tokens: &[Token]) -> Result<()> {
         ))
         .advise("write them again, in a job of another name"));
     }
-    let own = [job.template(), job.new_table()];
-    if tokens.is_empty() && found.iter().any(|table| !own.contains(table)) {
+    let is_own = |table: &String| *table == job.template() || table.starts_with(&job.new_table());
+    if tokens.is_empty() && !found.iter().all(is_own) {
         return Err(Error::usage(format!(
             "rows were written for job {}, and no token came",
             job.id
@@ -279,22 +287,39 @@ fn known(ledger: &mut Ledger<'_>, job: &Job, tokens: &[Token]) -> Result<()> {
     Ok(())
 }
 
-/// Goes on where a job is that is being published; the lock is the caller's.
+/// Goes on where a job is that another process was publishing; the lock is the caller's.
 pub(super) fn finish(
     place: &Place,
     ledger: &mut Ledger<'_>,
-    entry: &Entry,
+    entry: Entry,
     observer: &dyn Observer,
 ) -> Result<Published> {
-    let record = entry.record()?;
-    let job = &record.job;
-    if entry.state == State::Renaming && was_renamed(ledger, job)? {
-        return renamed(ledger, entry);
+    let record = entry.record()?.by(&entry.publisher);
+    if entry.state == State::Renaming && has_name(place, ledger, &record, observer.stop_flag())? {
+        return renamed(ledger, &entry);
     }
+    let publisher = Stage::publisher();
+    let steps = (entry.state.by(&entry.publisher), State::Publishing.by(&publisher));
+    if !ledger.step((&entry.id, &entry.digits), steps, None, None)? {
+        return Err(changed(&record.job));
+    }
+    carry_out(place, ledger, &entry, publisher, observer)
+}
+
+/// Publishes a job whose state says that this process does.
+fn carry_out(
+    place: &Place,
+    ledger: &mut Ledger<'_>,
+    entry: &Entry,
+    publisher: String,
+    observer: &dyn Observer,
+) -> Result<Published> {
+    let record = &entry.record()?.by(&publisher);
+    let job = &record.job;
     let tokens = tokens_of(entry)?;
     let publishing = Publishing { place, record, tokens, observer, began: Instant::now() };
     let outcome = match job.guarantee {
-        Guarantee::Atomic => look(place, job, observer)
+        Guarantee::Atomic => look(place, job, observer.stop_flag())
             .and_then(|found| unchanged(place, record, found.as_ref()))
             .and_then(|()| match record.makes {
                 true => publishing.make(ledger),
@@ -311,8 +336,8 @@ pub(super) fn finish(
         Err(error) => {
             let _ = ledger.roll_back();
             // What the user changes now may be the reason: other tokens, or an abort.
-            let _ =
-                ledger.step((&job.id, &job.digits), (State::Publishing, State::Open), None, None);
+            let steps = (State::Publishing.by(&publisher), State::Open);
+            let _ = ledger.step((&job.id, &job.digits), steps, None, None);
             let error =
                 if observer.stop_flag().load(Relaxed) { Error::interrupted() } else { error };
             Err(match error.aftermath() {
@@ -323,30 +348,49 @@ pub(super) fn finish(
     }
 }
 
-/// Whether the table has its name already; if not, it never will.
-fn was_renamed(ledger: &mut Ledger<'_>, job: &Job) -> Result<bool> {
-    if !ledger.drop_surely(&job.new_table())? {
-        return Ok(true);
+/// Whether a publisher's table, which was whole, has its name; if not, it never will.
+fn has_name(
+    place: &Place,
+    ledger: &mut Ledger<'_>,
+    record: &Record,
+    stop: &AtomicBool,
+) -> Result<bool> {
+    let (job, hidden) = (&record.job, record.new_table());
+    // Some engines drop the old table first, and then the rows are in this one alone.
+    if record.replaces
+        && ledger.tables(&hidden)?.contains(&hidden)
+        && look(place, job, stop)?.is_none()
+    {
+        return match ledger.take_name(&job.home, &hidden, false) {
+            Err(error) if ledger.tables(&hidden)?.contains(&hidden) => Err(error),
+            _ => Ok(true),
+        };
     }
-    ledger.step((&job.id, &job.digits), (State::Renaming, State::Publishing), None, None)?;
-    Ok(false)
+    Ok(!ledger.drop_surely(&hidden)?)
 }
 
 /// The table has its name: so it is written down.
 fn renamed(ledger: &mut Ledger<'_>, entry: &Entry) -> Result<Published> {
-    ledger.step((&entry.id, &entry.digits), (State::Renaming, State::Committed), None, None)?;
-    if let Ok(record) = entry.record() {
-        ledger.clear(&record.job);
-    }
+    let job = &entry.record()?.job;
+    write_down(ledger, job, &entry.publisher)?;
+    ledger.clear(job);
     report_of(entry, &tokens_of(entry)?)
 }
 
+/// Notes that a publisher's table has its name, unless another process has done so.
+fn write_down(ledger: &mut Ledger<'_>, job: &Job, publisher: &str) -> Result<()> {
+    let steps = (State::Renaming.by(publisher), State::Committed);
+    if ledger.step((&job.id, &job.digits), steps, None, None)? {
+        return Ok(());
+    }
+    match entry_of(ledger, job)?.state {
+        State::Committed => Ok(()),
+        _ => Err(changed(job)),
+    }
+}
+
 /// The job's table, as it is now.
-pub(super) fn look(
-    place: &Place,
-    job: &Job,
-    observer: &dyn Observer,
-) -> Result<Option<TableFacts>> {
+pub(super) fn look(place: &Place, job: &Job, stop: &AtomicBool) -> Result<Option<TableFacts>> {
     let table = place.jobs.tables.requested(&job.home, &job.home.table);
     let options = LoadOptions {
         table: Some(table.clone()),
@@ -354,7 +398,7 @@ pub(super) fn look(
         ..LoadOptions::default()
     };
     let request = Request { target: place.location.secret.clone(), options, ..Request::default() };
-    Ok(place.target.facts(&place.location, &table, &request, observer.stop_flag())?.table)
+    Ok(place.target.facts(&place.location, &table, &request, stop)?.table)
 }
 
 /// Compares the table with what it was when the job began.
@@ -401,12 +445,17 @@ impl Publishing<'_> {
         (&self.job().id, &self.job().digits)
     }
 
+    /// A state as this process has it.
+    fn own(&self, state: State) -> Stage {
+        state.by(&self.record.publisher)
+    }
+
     /// Adds the rows to the existing table, in one transaction with the ledger's row.
     fn add(&self, ledger: &mut Ledger<'_>) -> Result<Published> {
         self.observer.phase(&Phase::Load);
         ledger.begin()?;
         // The row first: who asks for it waits until this transaction is over, however it ends.
-        self.commits(ledger, State::Publishing)?;
+        self.commits(ledger)?;
         let alone = self.record.wants_empty.then(|| Alone::begin(ledger)).transpose()?;
         if alone.is_some() {
             expect_empty(ledger, self.record)?;
@@ -431,7 +480,7 @@ impl Publishing<'_> {
     /// Ends a job whose attempts have brought in their rows themselves.
     fn close(&self, ledger: &mut Ledger<'_>) -> Result<Published> {
         self.observer.phase(&Phase::Commit);
-        let table = look(self.place, self.job(), self.observer)?;
+        let table = look(self.place, self.job(), self.observer.stop_flag())?;
         ledger.begin()?;
         let mut tokens = self.tokens.clone();
         let mut publish = "load";
@@ -455,9 +504,9 @@ impl Publishing<'_> {
                     .to_owned(),
             );
         }
-        let (steps, text) = ((State::Publishing, State::Committed), published.kept().to_string());
-        if !ledger.step(self.names(), steps, None, Some(&text))? {
-            return Err(self.foreign());
+        let steps = (self.own(State::Publishing), State::Committed);
+        if !ledger.step(self.names(), steps, None, Some(&published.kept().to_string()))? {
+            return Err(changed(self.job()));
         }
         self.commit(ledger)?;
         Ok(published)
@@ -498,18 +547,11 @@ impl Publishing<'_> {
     /// Copies the rows into a hidden table, which gets the table's name.
     fn make(&self, ledger: &mut Ledger<'_>) -> Result<Published> {
         let (tables, job) = (self.place.jobs.tables, self.job());
-        let hidden = job.new_table();
+        let hidden = self.record.new_table();
         self.observer.phase(&Phase::Load);
-        // A process that was killed may have left one, whole or half.
-        if ledger.tables(&hidden)?.contains(&hidden)
-            && ledger.drop_tables(std::slice::from_ref(&hidden)) == 0
-        {
-            return Err(Error::target(format!(
-                "another connection still uses what job {} is to publish",
-                job.id
-            ))
-            .advise("publish it again in a while"));
-        }
+        // Processes that were killed may have left theirs. What one still writes goes with all else in the end.
+        let left = ledger.tables(&job.new_table())?;
+        ledger.drop_tables(&left);
         let began = Instant::now();
         ledger.run([&tables.make_hidden(&job.home, &hidden, &job.template())])?;
         let skipped = self.fill()?;
@@ -530,33 +572,43 @@ impl Publishing<'_> {
         let replaces = self.record.replaces;
         if tables.renames_in_transaction() {
             ledger.begin()?;
-            self.commits(ledger, State::Publishing)?;
+            self.commits(ledger)?;
             ledger.take_name(&job.home, &hidden, replaces)?;
             self.report(ledger, &published)?;
             self.commit(ledger)?;
             return Ok(published);
         }
         let text = published.kept().to_string();
-        if !ledger.step(self.names(), (State::Publishing, State::Renaming), None, Some(&text))? {
-            return Err(self.foreign());
+        let steps = (self.own(State::Publishing), self.own(State::Renaming));
+        if !ledger.step(self.names(), steps, None, Some(&text))? {
+            return Err(changed(job));
         }
+        let back = || (self.own(State::Renaming), self.own(State::Publishing));
         if let Err(error) = ledger.take_name(&job.home, &hidden, replaces) {
             if !is_unknown(&error) {
-                ledger.step(self.names(), (State::Renaming, State::Publishing), None, None)?;
+                ledger.step(self.names(), back(), None, None)?;
                 return Err(error);
             }
-            match self.ask(|ledger| was_renamed(ledger, job)) {
+            let asked = self.ask(|ledger| {
+                let is_named = has_name(self.place, ledger, self.record, &NEVER)?;
+                if !is_named {
+                    ledger.step(self.names(), back(), None, None)?;
+                }
+                Ok(is_named)
+            });
+            match asked {
                 Some(true) => {}
                 Some(false) => return Err(error),
                 None => return Err(unknown(error)),
             }
         }
         // The table has its name: what the ledger says can be put right later, by whoever asks for the job next.
-        if ledger.step(self.names(), (State::Renaming, State::Committed), None, None).is_err() {
-            let named = |ledger: &mut Ledger<'_>| {
-                ledger.step(self.names(), (State::Renaming, State::Committed), None, None)
-            };
-            self.ask(named);
+        let publisher = &self.record.publisher;
+        match write_down(ledger, job, publisher) {
+            Err(error) if is_unknown(&error) => {
+                self.ask(|ledger| write_down(ledger, job, publisher));
+            }
+            written => written.map_err(|error| error.leaving(Aftermath::Unknown))?,
         }
         Ok(published)
     }
@@ -588,15 +640,12 @@ impl Publishing<'_> {
         copied.into_iter().sum()
     }
 
-    fn commits(&self, ledger: &mut Ledger<'_>, from: State) -> Result<()> {
-        match ledger.step(self.names(), (from, State::Committed), None, None)? {
+    fn commits(&self, ledger: &mut Ledger<'_>) -> Result<()> {
+        let steps = (self.own(State::Publishing), State::Committed);
+        match ledger.step(self.names(), steps, None, None)? {
             true => Ok(()),
-            false => Err(self.foreign()),
+            false => Err(changed(self.job())),
         }
-    }
-
-    fn foreign(&self) -> Error {
-        Error::target(format!("job {} was changed by another process", self.job().id))
     }
 
     fn report(&self, ledger: &mut Ledger<'_>, published: &Published) -> Result<()> {
@@ -628,13 +677,27 @@ impl Publishing<'_> {
         }
     }
 
-    /// Asks over another connection, for as long as nobody answers: a server that has crashed takes a while.
+    /// Asks over another connection, for as long as there is no answer: a server that has crashed takes a while, and one that has not
+    /// noticed yet that a connection is lost goes on with its transaction.
     fn ask<T>(&self, question: impl Fn(&mut Ledger<'_>) -> Result<T>) -> Option<T> {
         let began = Instant::now();
+        let mut noticed = false;
         while began.elapsed() < PATIENCE {
-            let answer = Ledger::open(self.place, &self.job().home, &NEVER);
-            if let Ok(answer) = answer.and_then(|mut ledger| question(&mut ledger)) {
+            let answer =
+                Ledger::open(self.place, &self.job().home, &NEVER).and_then(|mut ledger| {
+                    ledger.hurry()?;
+                    question(&mut ledger)
+                });
+            if let Ok(answer) = answer {
                 return Some(answer);
+            }
+            if !noticed && began.elapsed() > NOTICED {
+                noticed = true;
+                self.observer.replanned(&format!(
+                    "the connection was lost as job {} was committed: asking the server for {} s what has become of it",
+                    self.job().id,
+                    PATIENCE.as_secs()
+                ));
             }
             thread::sleep(Duration::from_millis(200));
         }

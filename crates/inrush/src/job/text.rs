@@ -14,6 +14,7 @@ use crate::target::{self, Home, JOB_PREFIX, Jobs, Location, Target, Untold};
 use inrush_core::Type;
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Code;
+use inrush_core::unique;
 use inrush_core::wording::counted;
 
 use super::password;
@@ -122,6 +123,14 @@ impl State {
         Self::ALL.into_iter().find(|state| state.word() == word)
     }
 
+    /// The same as a step that only `publisher` may go on from, where a process is publishing.
+    pub(super) fn by(self, publisher: &str) -> Stage {
+        match self {
+            State::Publishing | State::Renaming => Stage(self, publisher.to_owned()),
+            _ => self.into(),
+        }
+    }
+
     /// The word that the ledger has.
     pub fn word(self) -> &'static str {
         match self {
@@ -130,6 +139,39 @@ impl State {
             State::Renaming => "renaming",
             State::Committed => "committed",
             State::Aborted => "aborted",
+        }
+    }
+}
+
+/// What the ledger has as a job's state: while the job is published also by whom, so that a process which was taken for dead changes
+/// nothing any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Stage(pub(super) State, pub(super) String);
+
+impl Stage {
+    /// The stage of this text.
+    pub(super) fn of(text: &str) -> Option<Self> {
+        let (word, publisher) = text.split_once(':').unwrap_or((text, ""));
+        Some(Self(State::of(word)?, publisher.to_owned()))
+    }
+
+    /// A publisher that no other process is, in so few letters that its stages fit into 16.
+    pub(super) fn publisher() -> String {
+        unique::word()[..5].to_owned()
+    }
+}
+
+impl From<State> for Stage {
+    fn from(state: State) -> Self {
+        Self(state, String::new())
+    }
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.1.as_str() {
+            "" => f.write_str(self.0.word()),
+            publisher => write!(f, "{}:{publisher}", self.0.word()),
         }
     }
 }
@@ -249,9 +291,14 @@ impl Job {
         self.hidden("like")
     }
 
-    /// The table that gets the job's own's name.
+    /// The table that gets the job's own's name: each process that publishes the job has one of its own, whose name goes on.
     pub(super) fn new_table(&self) -> String {
         self.hidden("new")
+    }
+
+    /// The one of a publisher.
+    pub(super) fn new_table_of(&self, publisher: &str) -> String {
+        format!("{}{publisher}", self.new_table())
     }
 
     /// Its own name for the table, for people.

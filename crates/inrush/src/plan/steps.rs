@@ -323,12 +323,18 @@ impl Start {
             }
             (Some(_), None) if request.resume => {
                 if let Some(other) = other {
-                    return Err(Error::source(format!(
-                        "the files have changed since the load of table {table} was begun: it had {}",
+                    let begun = if other.is_done { "finished" } else { "begun" };
+                    let error = Error::source(format!(
+                        "the files have changed since the load of table {table} was {begun}: it had {}",
                         listed(&other.inputs)
-                    ))
-                    .advise("name the same files; what has come since can be loaded by itself")
-                    .advise(FROM_THE_FIRST_ROW));
+                    ));
+                    let same = "name the same files; what has come since can be loaded by itself";
+                    return Err(match other.is_done {
+                        true => error.advise(same).advise(
+                            "or leave --resume out, where all of their rows are new: --guarantee chunks --if-exists append adds them",
+                        ),
+                        false => error.advise(same).advise(FROM_THE_FIRST_ROW),
+                    });
                 }
                 warning = Some(format!(
                     "--resume: no load of these files into table {table} was begun, so it begins at the first row"
@@ -434,6 +440,16 @@ fn goes_on(
             () if was.head != is.head => "it begins otherwise, or has another ETag".to_owned(),
             () => "it was written again".to_owned(),
         };
+        if entry.is_done {
+            return Err(Error::source(format!(
+                "{name} has changed since the load was finished, with {}: {how}",
+                counted(entry.so_far.rows.loaded, "row")
+            ))
+            .about(&name)
+            .advise(format!(
+                "leave --resume out: --guarantee chunks --if-exists append adds its rows to those in table {table}"
+            )));
+        }
         let error = Error::source(format!("{name} has changed since the load was begun: {how}"));
         return Err(error
             .about(&name)

@@ -39,7 +39,7 @@ impl<'a> MongoConsole<'a> {
 
     fn command(&mut self, database: Option<&str>, command: Document) -> Result<Reply> {
         let Some(client) = &mut self.client else {
-            return Err(Error::target("the connection is closed"));
+            return Err(Error::target("the connection is closed").of_lost_connection());
         };
         let outcome = client.command(database.unwrap_or(&self.database), command);
         let was_stopped = client.was_stopped();
@@ -178,7 +178,9 @@ fn answered(verb: &str, answer: Raw<'_>, row: &mut dyn FnMut(&Row<'_>)) -> u64 {
 fn in_words(failure: Failure) -> Error {
     match failure {
         Failure::Stopped => Error::interrupted(),
-        Failure::Lost(lost) => Error::target(format!("the connection was lost: {lost}")),
+        Failure::Lost(lost) => {
+            Error::target(format!("the connection was lost: {lost}")).of_lost_connection()
+        }
         Failure::Server(refused) => Error::target(refused.message),
     }
 }

@@ -225,11 +225,11 @@ impl JobRows for MongoJobs {
     }
 
     fn drop_surely(&self, at: At<'_>, table: &str) -> Result<bool> {
-        if names(at.console, &quoted(table))?.is_empty() {
-            return Ok(false);
-        }
+        let Some(own) = identity(at.console, table)? else { return Ok(false) };
         at.console.execute(&format!("{{\"drop\": {}}}", quoted(table)))?;
-        Ok(true)
+        // A command of a connection that was lost may have given it its name in between: whether a collection was dropped not all
+        // servers say.
+        Ok(own.is_empty() || identity(at.console, &at.home.table)? != Some(own))
     }
 
     fn copying(&self, _job: &Job, _home: &Home, into: &str) -> Copying {
@@ -447,6 +447,18 @@ fn names(console: &mut dyn Console, name: &str) -> Result<Vec<String>> {
     let list =
         format!("{{\"listCollections\": 1, \"filter\": {{\"name\": {name}}}, \"nameOnly\": true}}");
     Ok(console.column(&list)?.into_iter().flatten().collect())
+}
+
+/// What a collection is known by whatever it is called, where the server says that; `None` without one of the name
+/// (<https://www.mongodb.com/docs/manual/reference/command/listCollections/>).
+fn identity(console: &mut dyn Console, name: &str) -> Result<Option<String>> {
+    let list = format!("{{\"listCollections\": 1, \"filter\": {{\"name\": {}}}}}", quoted(name));
+    let mut found = None;
+    console.query(&list, &mut |row| {
+        let mut shown = (0..row.len()).filter_map(|at| inrush_core::target::text(row, at));
+        found = Some(shown.find(|shown| shown.contains("\"uuid\"")).unwrap_or_default());
+    })?;
+    Ok(found)
 }
 
 /// Documents on their way into another collection.

@@ -16,7 +16,7 @@ use crate::facts::{self, ID};
 use crate::session::Session;
 use inrush_core::error::{Error, Result};
 use inrush_core::{Action, Job};
-use inrush_net::staging::{PREFIX, hidden_name};
+use inrush_net::staging::{PREFIX, digits_of, hidden_name};
 
 /// A hidden collection that is ours.
 pub(super) struct Staging {
@@ -183,13 +183,7 @@ pub(super) fn sweep(session: &mut Session<'_>) {
     if listed.is_err() {
         return;
     }
-    let hidden = |name: &&String| {
-        let word = name.strip_prefix(PREFIX);
-        word.is_some_and(|word| {
-            !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_hexdigit())
-        })
-    };
-    for name in names.iter().filter(hidden) {
+    for name in names.iter().filter(|name| digits_of(name).is_some()) {
         let Ok(file) = File::options().write(true).open(lock_of(name)) else { continue };
         if file.try_lock().is_ok() {
             let _ = session.command(Document::new().string("drop", name));

@@ -112,7 +112,9 @@ fn is_alone(sql: &str) -> bool {
 fn in_words(failure: Failure) -> Error {
     match failure {
         Failure::Stopped => Error::interrupted(),
-        Failure::Lost(lost) => Error::target(format!("the connection was lost: {lost}")),
+        Failure::Lost(lost) => {
+            Error::target(format!("the connection was lost: {lost}")).of_lost_connection()
+        }
         Failure::Server(refused) => Error::target(refused.message),
     }
 }

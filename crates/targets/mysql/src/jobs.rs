@@ -199,7 +199,7 @@ impl SqlRows for MysqlJobs {
     }
 
     fn impatient(&self) -> &'static str {
-        "SET SESSION lock_wait_timeout = 1"
+        "SET SESSION lock_wait_timeout = 1, SESSION innodb_lock_wait_timeout = 1"
     }
 
     fn insert(&self, job: &Job, _home: &Home, table: &str) -> (String, String) {

@@ -13,7 +13,7 @@ use inrush_core::error::{Error, Kind, Result};
 use inrush_core::target::Console;
 use inrush_core::{Action, Job};
 use inrush_net::TextRows;
-use inrush_net::staging::{Asks, PREFIX, hidden_name, unhidden};
+use inrush_net::staging::{Asks, PREFIX, digits_of, hidden_name, unhidden};
 
 impl Asks for Session<'_> {
     type Failure = Failure;
@@ -519,7 +519,11 @@ pub(super) fn sweep<A: Asks + ?Sized>(session: &mut A) {
     let Ok(Some(database)) = session.value("SELECT DATABASE()") else { return };
     for table in tables {
         let owner = [OLD, EMPTY].iter().find_map(|suffix| table.strip_suffix(suffix));
-        let lock = lock_name(&database, owner.unwrap_or(&table));
+        let owner = owner.unwrap_or(&table);
+        if digits_of(owner).is_none() {
+            continue;
+        }
+        let lock = lock_name(&database, owner);
         let free = session.value(&format!("SELECT IS_FREE_LOCK({lock})"));
         let is_free = matches!(free, Ok(Some(free)) if free == "1");
         let holds = |session: &mut A| {

@@ -269,7 +269,9 @@ impl SqlRows for PostgresJobs {
 
     /// Locks belong to the transaction, not to the session, which behind a pooler may be another one after each commit.
     fn begin_locks(&self) -> &'static str {
-        "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0"
+        // Before PostgreSQL 17 a transaction may take any time.
+        "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; \
+         SELECT pg_catalog.set_config(name, '0', true) FROM pg_catalog.pg_settings WHERE name = 'transaction_timeout'"
     }
 
     fn try_lock(&self, digits: &str, number: u32) -> String {

@@ -44,8 +44,7 @@ pub(super) fn keep(console: &mut dyn Console, hidden: &Table) -> Result<()> {
 
 /// The number that the name ends in.
 fn key(name: &str) -> Option<i64> {
-    let digits = name.strip_prefix(PREFIX)?;
-    u64::from_str_radix(digits, 16).ok().map(u64::cast_signed)
+    u64::from_str_radix(staging::digits_of(name)?, 16).ok().map(u64::cast_signed)
 }
 
 /// Seconds to wait for a connection that still uses a hidden table: one that was cut, and the server does not know yet.
@@ -176,7 +175,10 @@ fn free_name<A: Asks + ?Sized>(
     let Some(rest) = rest else { return Ok(None) };
     let digits = rest.bytes().take(16).take_while(u8::is_ascii_hexdigit).count();
     let rest = &rest[digits..];
-    let rest = rest.strip_prefix("_new").unwrap_or(rest);
+    let rest = match rest.strip_prefix("_new") {
+        Some(of) => of.trim_start_matches(|letter: char| letter.is_ascii_hexdigit()),
+        None => rest,
+    };
     for number in 0..NUMBERS {
         let number = if number == 0 { String::new() } else { number.to_string() };
         let mut stem = target.name.as_str();

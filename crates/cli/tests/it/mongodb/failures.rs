@@ -1,6 +1,6 @@
 use std::process::Child;
 
-use super::server::{STRATEGIES, for_each_server, rows};
+use super::server::{STRATEGIES, Server, for_each_server, rows};
 use crate::crash::go_on;
 use crate::fixture::{Outcome, finish, start};
 use crate::proxy::{Proxy, Tricks};
@@ -135,4 +135,9 @@ fn rows_that_come_slowly_are_waited_for() {
         run.exits(0);
         assert_eq!(server.documents("t"), rows![[1, "a"], [2, "b"]]);
     });
+}
+
+#[test]
+fn collections_that_are_called_nearly_as_hidden_ones_stay() {
+    for_each_server(Server::keeps_tables_of_nearly_hidden_names);
 }

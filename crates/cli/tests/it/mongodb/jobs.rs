@@ -22,6 +22,20 @@ fn who_publishes_may_be_killed_at_any_moment() {
 }
 
 #[test]
+fn who_publishes_may_be_taken_for_dead() {
+    for_each_server(|server| {
+        jobs::taken_for_dead(
+            server,
+            server.address(),
+            |address| server.url_at(address),
+            |_| {
+                jobs::end_locks(server);
+            },
+        );
+    });
+}
+
+#[test]
 fn any_answer_may_be_lost_while_a_job_is_published() {
     for_each_server(|server| {
         jobs::answers_lost(server, server.address(), |address| server.url_at(address));

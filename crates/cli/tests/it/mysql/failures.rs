@@ -676,3 +676,9 @@ fn a_connection_that_is_lost_at_the_rename_says_no_more_than_is_known() {
         }
     });
 }
+
+/// A load that is no more is known by all of the name that its table has.
+#[test]
+fn tables_that_are_called_nearly_as_hidden_ones_stay() {
+    for_each_server(Server::keeps_tables_of_nearly_hidden_names);
+}

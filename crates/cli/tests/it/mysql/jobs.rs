@@ -20,6 +20,25 @@ fn who_publishes_may_be_killed_at_any_moment() {
 }
 
 #[test]
+fn who_publishes_may_be_taken_for_dead() {
+    for_each_server(|server| {
+        jobs::taken_for_dead(
+            server,
+            &server.address,
+            |address| server.url_at(address),
+            |job| {
+                let lock = format!("inrush_job_{}_0", job.digits);
+                for row in server.query(&format!("SELECT IS_USED_LOCK('{lock}')")) {
+                    for id in row.into_iter().flatten() {
+                        server.query(&format!("KILL {id}"));
+                    }
+                }
+            },
+        );
+    });
+}
+
+#[test]
 fn any_answer_may_be_lost_while_a_job_is_published() {
     for_each_server(|server| {
         jobs::answers_lost(server, &server.address, |address| server.url_at(address))

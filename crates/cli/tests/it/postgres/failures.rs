@@ -694,3 +694,9 @@ fn a_load_in_another_schema_is_forgotten_by_the_statement_that_the_error_says() 
         server.sql(&format!("DELETE FROM {statement}")).load(&append).exits(3);
     });
 }
+
+/// A load that is no more is known by all of the name that its table has.
+#[test]
+fn tables_that_are_called_nearly_as_hidden_ones_stay() {
+    for_each_server(Server::keeps_tables_of_nearly_hidden_names);
+}

@@ -347,6 +347,11 @@ pub trait JobRows: Sync {
         Ok(())
     }
 
+    /// Has the connection wait for no lock longer than a second, where it would wait for one at all.
+    fn hurry(&self, _at: At<'_>) -> Result<()> {
+        Ok(())
+    }
+
     /// Whether the job's table holds rows that others have committed, as a second connection sees it while the first one's transaction
     /// is open. One that would have to wait for longer than a moment does not find out.
     fn holds_others(&self, _beside: At<'_>) -> Result<bool> {

@@ -117,8 +117,14 @@ impl<S: SqlRows> JobRows for S {
         SqlRows::end_alone(self, at)
     }
 
+    fn hurry(&self, at: At<'_>) -> Result<()> {
+        at.console.execute(self.impatient()).map(drop)
+    }
+
     fn holds_others(&self, beside: At<'_>) -> Result<bool> {
-        beside.console.execute(self.impatient())?;
+        let At { console, home } = beside;
+        self.hurry(At { console, home })?;
+        let beside = At { console, home };
         match beside.console.value(&first_row(self, beside.home)) {
             Ok(first) => Ok(first.is_some()),
             // Who waits to alter the table waits for the transaction, and lets this connection wait behind.

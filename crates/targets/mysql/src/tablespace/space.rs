@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use inrush_core::Job;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_innodb_pages::{PAGE_BYTES, Sink, Template};
-use inrush_net::staging::PREFIX;
+use inrush_net::staging::digits_of;
 
 use super::{checkpoint, said};
 use crate::ddl::quote;
@@ -155,10 +155,8 @@ impl Folder {
         for file in files.flatten() {
             let name = file.file_name().to_string_lossy().into_owned();
             let Some((table, ending)) = name.split_once('.') else { continue };
-            let is_hidden = table.strip_prefix(PREFIX).is_some_and(|digits| {
-                !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
-            });
-            let is_ours = is_hidden && [PART, "cfg", "ibd", SETTING].contains(&ending);
+            let is_ours =
+                digits_of(table).is_some() && [PART, "cfg", "ibd", SETTING].contains(&ending);
             if is_ours && staging::exists(session, table).is_ok_and(|exists| !exists) {
                 let is_done = ending != SETTING || checkpoint::restore(session, &file.path());
                 if is_done {
