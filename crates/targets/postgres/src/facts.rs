@@ -62,8 +62,9 @@ impl ServerFacts {
 }
 
 /// Settings that bear on loads. One that a server doesn't know is left out.
-const SETTINGS: [&str; 12] = [
+const SETTINGS: [&str; 13] = [
     "TimeZone",
+    "array_nulls",
     "checkpoint_timeout",
     "default_transaction_read_only",
     "fsync",

@@ -327,7 +327,8 @@ impl<'a> PostgresLoad<'a> {
     /// Whether each row is a transaction without a word of ours.
     fn autocommits(&self) -> bool {
         let knobs = &self.job.choice.knobs;
-        let needs_settings = knobs.get(&SYNCHRONOUS_COMMIT).is_some_and(|wanted| wanted != "keep");
+        let needs_settings = knobs.get(&SYNCHRONOUS_COMMIT).is_some_and(|wanted| wanted != "keep")
+            || ServerFacts::of(&self.job.facts.target).setting("array_nulls") == "off";
         self.mode == Mode::Piecemeal && self.rows_per_transaction() == 1 && !needs_settings
     }
 
@@ -505,11 +506,16 @@ fn builds_later(job: &Job) -> bool {
 /// What to do about a table that isn't empty any more.
 const EMPTY_ADVICE: &str = "--if-exists append adds to what others write";
 
+/// Off, the server reads NULL within an array as the text of these letters where it reads text, and as NULL in binary
+/// (<https://www.postgresql.org/docs/current/runtime-config-compatible.html#GUC-ARRAY-NULLS>).
+const ARRAY_NULLS: &str = "SET LOCAL array_nulls = on";
+
 /// What the load's own transaction begins with, and the statement that comes first in it. Nothing is set for longer than that: behind a
 /// pooler the next one may be another client's.
 fn settings(job: &Job, mode: Mode, makes: bool, first: &str) -> String {
     // Nobody reads notices while rows are on their way.
-    let mut settings = vec!["SET LOCAL client_min_messages = error".to_owned()];
+    let mut settings =
+        vec!["SET LOCAL client_min_messages = error".to_owned(), ARRAY_NULLS.to_owned()];
     if let Some(wanted) =
         job.choice.knobs.get(&SYNCHRONOUS_COMMIT).filter(|wanted| *wanted != "keep")
     {
@@ -533,7 +539,7 @@ fn settings(job: &Job, mode: Mode, makes: bool, first: &str) -> String {
 
 /// What transactions into a hidden table begin with: they need not last before the load's own, and the source may keep them waiting.
 const HIDDEN_SETTINGS: &str = "SET LOCAL client_min_messages = error; SET LOCAL synchronous_commit = off; \
-    SET LOCAL idle_in_transaction_session_timeout = 0";
+    SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL array_nulls = on";
 
 /// Memory for building indexes, in megabytes: with the default of 64 a few million rows are sorted on disk.
 const INDEX_MEMORY_MB: u64 = 256;

@@ -503,3 +503,32 @@ fn tables_are_looked_for_along_the_search_path() {
         server.sql("DROP TABLE public.pg_class, public.pg_settings");
     });
 }
+
+#[test]
+fn a_null_in_an_array_is_one_where_the_server_would_read_a_text() {
+    for_each_server(|server| {
+        server.write("t.csv", "id;n;s\n1;{1,NULL};{a,null}\n2;{NULL};{\"NULL\",b}\n");
+        let create = "CREATE TABLE t (id int, n int[], s text[])";
+        let one_by_one = ["--set", "rows_per_transaction=1"];
+        let appended = ["t.csv", "--if-exists", "append"];
+        with_settings(server, &["array_nulls = off"], || {
+            for way in ways() {
+                for more in [&[][..], &one_by_one] {
+                    server.drop_table("t").sql(create);
+                    let args: Vec<&str> = way.iter().map(String::as_str).collect();
+                    let run = server.load(&[&appended[..], &args, more].concat());
+                    if run.status.code() == Some(2) {
+                        // It has no such knob, takes no arrays, or one connection.
+                        continue;
+                    }
+                    run.exits(0);
+                    assert_eq!(
+                        server.query("SELECT id, n[1], n[2], s[1], s[2] FROM t ORDER BY id"),
+                        rows![[1, 1, (), "a", ()], [2, (), (), "NULL", "b"]],
+                        "{way:?} {more:?}"
+                    );
+                }
+            }
+        });
+    });
+}
