@@ -545,11 +545,26 @@ fn take_keys(keys: TextRows, facts: &mut TableFacts) {
     facts.unique_keys = unique.into_values().collect();
 }
 
-/// Tables whose foreign keys look at this one.
+/// Tables whose foreign keys look at one of those whose rows go when this one's are deleted: it, its partitions, what a view reads, and
+/// what inherits from that. What refers to a table whose rows all go is not asked when it is one of these itself.
 fn references_to(oid: &str) -> String {
     format!(
-        "SELECT DISTINCT conrelid::pg_catalog.regclass, confdeltype IN ('c', 'n', 'd') FROM pg_catalog.pg_constraint \
-         WHERE contype = 'f' AND confrelid = {oid} AND conrelid <> {oid} ORDER BY 1"
+        "WITH RECURSIVE reached(oid) AS ( \
+             SELECT {oid}::oid \
+             UNION \
+             SELECT found.oid FROM reached r JOIN pg_catalog.pg_class c ON c.oid = r.oid \
+             CROSS JOIN LATERAL ( \
+                 SELECT d.refobjid FROM pg_catalog.pg_rewrite w JOIN pg_catalog.pg_depend d \
+                 ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = w.oid \
+                 AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass \
+                 WHERE w.ev_class = c.oid AND w.ev_type = '1' AND c.relkind = 'v' \
+                 UNION ALL \
+                 SELECT i.inhrelid FROM pg_catalog.pg_inherits i \
+                 WHERE i.inhparent = c.oid AND (c.relkind = 'p' OR c.oid <> {oid}) \
+             ) found(oid) \
+         ) SELECT DISTINCT conrelid::pg_catalog.regclass, confdeltype IN ('c', 'n', 'd') FROM pg_catalog.pg_constraint \
+         WHERE contype = 'f' AND confrelid IN (SELECT oid FROM reached) AND NOT (conrelid IN (SELECT oid FROM reached) \
+             AND EXISTS (SELECT FROM pg_catalog.pg_class WHERE oid = {oid} AND relkind IN ('r', 'p'))) ORDER BY 1"
     )
 }
 

@@ -389,6 +389,52 @@ fn a_table_that_others_refer_to_stays_their_parent() {
 }
 
 #[test]
+fn rows_that_go_with_those_behind_a_view_or_in_a_partition_are_not_lost() {
+    for_each_server(|server| {
+        let child = "CREATE TABLE child (t int REFERENCES base ON DELETE CASCADE); INSERT INTO child VALUES (1)";
+        let base = "CREATE TABLE base (id int PRIMARY KEY); INSERT INTO base VALUES (1)";
+        let parted =
+            "CREATE TABLE t (id int PRIMARY KEY) PARTITION BY RANGE (id); INSERT INTO t VALUES (1)";
+        let part = "CREATE TABLE part PARTITION OF t FOR VALUES FROM (0) TO (10)";
+        let parted = parted.replace("INSERT", &format!("{part}; INSERT"));
+        let of_part = child.replace("base", "part");
+        let of_root = "CREATE TABLE other (t int REFERENCES t)";
+        let (view, outer) =
+            ("CREATE VIEW t AS SELECT * FROM", "CREATE VIEW v AS SELECT id FROM base WHERE id < 7");
+        let inherits =
+            "CREATE TABLE base (PRIMARY KEY (id)) INHERITS (top); INSERT INTO base VALUES (1)";
+        let own =
+            "CREATE TABLE base (id int PRIMARY KEY, t int REFERENCES base ON DELETE SET NULL)";
+        for (made, kept) in [
+            (vec![base, child, &format!("{view} base")], "child"),
+            (vec![base, child, outer, &format!("{view} v")], "child"),
+            (vec![own, &format!("{view} base WHERE id > 7")], "base"),
+            (vec!["CREATE TABLE top (id int)", inherits, child, &format!("{view} top")], "child"),
+            (vec![&parted, &of_part], "child"),
+            (vec![&parted, &of_part, of_root], "child"),
+        ] {
+            server.write("t.csv", "id\n2\n").sql(&made.join("; "));
+            let truncate = ["t.csv", "--if-exists", "truncate"];
+            server.leaves_everything(|| server.refuses(&truncate)).says(&[
+                "deleting the rows of table t would change those of",
+                kept,
+                "--if-exists append",
+            ]);
+            server.sql("DROP VIEW IF EXISTS v CASCADE; DROP TABLE IF EXISTS base, part, child, top, other CASCADE");
+            server.sql("DO $$BEGIN DROP TABLE IF EXISTS t CASCADE; EXCEPTION WHEN wrong_object_type THEN DROP VIEW t; END$$");
+        }
+        // What nothing hangs on is deleted, there and here.
+        let refers = "CREATE TABLE child (t int REFERENCES base); INSERT INTO base VALUES (2)";
+        for made in [vec![base, refers, &format!("{view} base")], vec![&parted, of_root]] {
+            server.sql(&made.join("; "));
+            server.load(&["t.csv", "--if-exists", "truncate"]).exits(0);
+            assert_eq!(server.query("SELECT id FROM t"), rows![[2]]);
+            server.sql("DROP TABLE IF EXISTS base, child CASCADE");
+        }
+    });
+}
+
+#[test]
 fn row_level_security_has_its_say() {
     for_each_server(|server| {
         let user = format!("{}_user", server.database);
