@@ -519,15 +519,38 @@ fn take_columns(columns: TextRows, facts: &mut TableFacts) -> Vec<String> {
     always_identity
 }
 
-/// Keys that a conflict can be told by: whole, at once, over plain columns.
+/// Keys that a conflict can be told by: whole, at once, over plain columns, whose values they hold for equal where `=` does. A collation
+/// or an operator class of the index's own may see to it that they don't.
 fn keys_of(oid: &str) -> String {
+    // The operator of equality (https://www.postgresql.org/docs/current/xindex.html#XINDEX-STRATEGIES).
+    let equality = |class: &str| {
+        format!(
+            "(SELECT o.amopopr FROM pg_catalog.pg_amop o WHERE o.amopfamily = {class}.opcfamily AND o.amopstrategy = 3 \
+             AND o.amoplefttype = {class}.opcintype AND o.amoprighttype = {class}.opcintype)"
+        )
+    };
+    let is_exact = |collation: &str| {
+        format!(
+            "EXISTS (SELECT FROM pg_catalog.pg_collation l WHERE l.oid = {collation} AND l.collisdeterministic)"
+        )
+    };
     format!(
         "SELECT i.indexrelid, i.indisprimary, a.attname FROM pg_catalog.pg_index i \
          CROSS JOIN LATERAL pg_catalog.unnest(i.indkey::int2[]) WITH ORDINALITY AS k(attnum, place) \
          JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum \
          WHERE i.indrelid = {oid} AND i.indisunique AND i.indisvalid AND i.indimmediate \
            AND i.indpred IS NULL AND i.indexprs IS NULL AND k.place <= i.indnkeyatts \
-         ORDER BY i.indexrelid, k.place"
+           AND NOT EXISTS (SELECT FROM pg_catalog.generate_series(0, i.indnkeyatts - 1) n \
+             JOIN pg_catalog.pg_attribute o ON o.attrelid = i.indrelid AND o.attnum = i.indkey[n] \
+             JOIN pg_catalog.pg_opclass c ON c.oid = i.indclass[n] \
+             WHERE (i.indcollation[n] <> o.attcollation AND NOT ({} AND {})) \
+               OR NOT (c.opcdefault OR EXISTS (SELECT FROM pg_catalog.pg_opclass d WHERE d.opcmethod = c.opcmethod \
+                 AND d.opcintype = c.opcintype AND d.opcdefault AND {} = {}))) \
+         ORDER BY i.indexrelid, k.place",
+        is_exact("i.indcollation[n]"),
+        is_exact("o.attcollation"),
+        equality("c"),
+        equality("d")
     )
 }
 

@@ -479,3 +479,38 @@ fn an_update_of_nothing_but_a_key_leaves_it_as_it_is_spelt() {
         }
     });
 }
+
+/// Rows that are equal to the column are two to the index, or the other way round.
+#[test]
+fn an_index_that_compares_otherwise_than_its_column_is_no_key_of_it() {
+    for_each_server(|server| {
+        server.write("t.csv", "k,n\nA,1\na,2\nB,3\nb,4\n");
+        server.sql("CREATE COLLATION ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false)");
+        let append = ["t.csv", "--if-exists", "append"];
+        for way in server.ways_into_used() {
+            server.sql("CREATE TABLE t (k text COLLATE ci, n int); CREATE UNIQUE INDEX ON t (k COLLATE \"C\")");
+            for answer in ["skip", "update", "replace"] {
+                let by = ["--on-conflict", answer, "--key", "k"];
+                let load = [&append[..], &by, &way.options()].concat();
+                server.leaves_everything(|| server.refuses(&load)).says(&["no UNIQUE"]);
+            }
+            server.load(&[&append[..], &way.options()].concat()).exits(0);
+            assert_eq!(server.count("t"), 4, "{way:?}");
+            server.drop_table("t");
+        }
+        // What the server takes for the same in both is a key.
+        for (column, index) in [
+            ("k text", "k COLLATE \"C\""),
+            ("k text", "k text_pattern_ops"),
+            ("k varchar(9) COLLATE ci", "k"),
+        ] {
+            server.drop_table("t").sql(&format!(
+                "CREATE TABLE t ({column}, n int); CREATE UNIQUE INDEX ON t ({index})"
+            ));
+            let by = ["--on-conflict", "update", "--key", "k"];
+            server.load(&[&append[..], &by].concat()).exits(0);
+            let rows = if column.contains("ci") { 2 } else { 4 };
+            assert_eq!(server.count("t"), rows, "{column} {index}");
+        }
+    });
+}
