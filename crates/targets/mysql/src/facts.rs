@@ -47,6 +47,10 @@ pub(super) struct ServerFacts {
     pub(super) triggers: Vec<String>,
     /// Whether it may have some that the login does not see; looked for where the load would run those for rows that it skips.
     pub(super) hides_triggers: bool,
+    /// Which foreign keys to the existing table the login may not see; looked for where the load may delete rows that are there.
+    pub(super) unseen_keys: Unseen,
+    /// Whether foreign keys refer to it that the catalogue does not show to the login, though InnoDB's own list does.
+    pub(super) is_parent: bool,
     /// The existing table, read only for a load that writes its file.
     pub(super) existing: Option<Existing>,
 }
@@ -159,13 +163,26 @@ pub(super) fn gather(
     // https://dev.mysql.com/doc/refman/5.6/en/fractional-seconds.html: since 5.6.4. MariaDB says 5.5 or 10 and up, and has had
     // them since 5.3.
     let keeps_fractions = engine.starts_with("MariaDB") || numbers(version) >= (5, 6, 4);
-    let table = with_columns(session, table_name, table)?;
+    let mut table = with_columns(session, table_name, table)?;
+    let behind_view = match &table {
+        Some(found) if found.storage.is_none() => {
+            behind_view(session, &found.name).map_err(|failure| session.explain(failure))?
+        }
+        _ => None,
+    };
+    let (is_parent, unseen_keys) = match &mut table {
+        Some(found) => {
+            let names_are_plain = engine.starts_with("MySQL") && numbers(version) >= (8, 0, 0);
+            look_for_children(session, found, behind_view.as_ref(), request, names_are_plain)?
+        }
+        None => (false, Unseen::None),
+    };
     match &table {
         Some(found)
             if request.on_conflict != OnConflict::Fail
                 && request.if_exists != IfExists::Replace =>
         {
-            refuse_conflicts(session, found, request, &events)?;
+            refuse_conflicts(session, found, request, &events, unseen_keys)?;
         }
         Some(_) => {}
         None => refuse_database(session, table_name, request)?,
@@ -176,10 +193,6 @@ pub(super) fn gather(
             && table.storage.as_deref() == Some("innodb")
     };
     let existing = table.as_ref().filter(is_kept).map(|table| Existing::read(session, &table.name));
-    let behind_view = match &table {
-        Some(found) if found.storage.is_none() => behind_view(session, &found.name),
-        _ => Ok(None),
-    };
     let hides_triggers = match &table {
         Some(found)
             if request.on_conflict == OnConflict::Skip && !engine.starts_with("MariaDB") =>
@@ -197,9 +210,11 @@ pub(super) fn gather(
         // MySQL has none.
         asks_sequences: session.has_bulk() && !asking.is_empty(),
         clocks: clocks.into_iter().flatten().flatten().collect(),
-        behind_view: behind_view.map_err(|failure| session.explain(failure))?,
+        behind_view: behind_view.map(|behind| behind.engine),
         triggers: events,
         hides_triggers: hides_triggers.map_err(|failure| session.explain(failure))?,
+        unseen_keys,
+        is_parent,
         existing: existing.transpose().map_err(|failure| session.explain(failure))?,
     };
     let ledger = ledger::known(request, table.as_ref(), |entries| match ledger_entry.is_empty() {
@@ -354,17 +369,175 @@ fn children(table: &str) -> String {
 
 /// A query for foreign keys of and to this table: whether it is one of them and whether to it, the table that has it, and whether rows of
 /// that are changed when those are deleted which it refers to. Of a rule that the login may not see the worst is expected.
-fn references(table: &str) -> String {
-    let is = |place: &str| {
-        format!("k.{place}_SCHEMA = DATABASE() AND k.{place}_NAME = {}", literal(table))
-    };
+fn references(schema: &str, table: &str) -> String {
+    let is = |place: &str| format!("k.{place}_SCHEMA = {schema} AND k.{place}_NAME = {table}");
     let (is_own, is_parent) = (is("TABLE"), is("REFERENCED_TABLE"));
     format!(
-        "SELECT {is_own}, {is_parent}, k.TABLE_NAME, COALESCE(r.DELETE_RULE, 'CASCADE') IN ('CASCADE', 'SET NULL', 'SET DEFAULT') \
+        "SELECT {is_own}, {is_parent}, IF(k.TABLE_SCHEMA = DATABASE(), k.TABLE_NAME, CONCAT(k.TABLE_SCHEMA, '.', k.TABLE_NAME)), \
+         COALESCE(r.DELETE_RULE, 'CASCADE') IN ('CASCADE', 'SET NULL', 'SET DEFAULT') \
          FROM information_schema.KEY_COLUMN_USAGE k LEFT JOIN information_schema.REFERENTIAL_CONSTRAINTS r \
          ON r.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA AND r.CONSTRAINT_NAME = k.CONSTRAINT_NAME AND r.TABLE_NAME = k.TABLE_NAME \
          WHERE k.REFERENCED_TABLE_NAME IS NOT NULL AND ({is_own} OR {is_parent})"
     )
+}
+
+/// [`references`] of a table of the connection's database.
+fn references_here(table: &str) -> String {
+    references("DATABASE()", &literal(table))
+}
+
+/// Which foreign keys to a table there may be that the login does not see: the catalogue shows it those of tables to which it has a right.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+pub(super) enum Unseen {
+    /// It sees all of them, or none can be.
+    #[default]
+    None,
+    /// Those of tables in other databases.
+    Elsewhere {
+        /// Whether it may make tables beside its own, so that one can take its place.
+        makes_tables: bool,
+    },
+    /// Those of any table but its own.
+    Anywhere,
+}
+
+/// Adds the tables whose rows are changed with those that the load deletes where they are, in the table or behind the view. Whether any
+/// refer to it, and which of them are not known.
+///
+/// # Errors
+/// When rows would be deleted through a view of which it can't be told where they are.
+fn look_for_children(
+    session: &mut Session<'_>,
+    found: &mut TableFacts,
+    behind: Option<&Behind>,
+    request: &Request,
+    names_are_plain: bool,
+) -> Result<(bool, Unseen)> {
+    let truncates = request.if_exists == IfExists::Truncate;
+    let replaces =
+        request.on_conflict == OnConflict::Replace && request.if_exists != IfExists::Replace;
+    if !truncates && !replaces {
+        return Ok((false, Unseen::None));
+    }
+    let is_view = found.storage.is_none();
+    if truncates && is_view && behind.is_none() {
+        return Err(Error::target(format!(
+            "--if-exists truncate would delete the rows behind view {}, and it can't be told which table has them, so neither whether foreign \
+             keys change those of others",
+            found.name
+        ))
+        .advise("delete them yourself and load with --if-exists append")
+        .advise("or load into the table behind it"));
+    }
+    let children = children_of(session, found, behind, names_are_plain);
+    let (children, unseen) = children.map_err(|failure| session.explain(failure))?;
+    let is_parent = !children.is_empty();
+    for (child, changes) in children {
+        if changes && !found.dependents.contains(&child) {
+            found.dependents.push(child);
+        }
+    }
+    Ok((is_parent, unseen))
+}
+
+/// Tables whose foreign keys refer to the table, or to the one behind the view, besides those that are known, and whether their rows are
+/// changed with its own.
+fn children_of(
+    session: &mut Session<'_>,
+    found: &TableFacts,
+    behind: Option<&Behind>,
+    names_are_plain: bool,
+) -> Result<(Vec<(String, bool)>, Unseen), Failure> {
+    let mut children = Vec::new();
+    let own = session.value("SELECT DATABASE()")?.unwrap_or_default();
+    let (schema, table, engine) = match behind {
+        Some(Behind { schema, table, engine }) => (schema, table, Some(engine)),
+        None => (&own, &found.name, found.storage.as_ref()),
+    };
+    if behind.is_some() {
+        // A view may leave rows of the table where they are, and they may refer to the others.
+        for row in session.table(&references(&literal(schema), &literal(table)))? {
+            if let [_, Some(is_parent), Some(child), Some(changes)] = &row[..]
+                && is_parent == "1"
+            {
+                children.push((child.clone(), changes == "1"));
+            }
+        }
+    }
+    // Other engines know of none.
+    if engine.is_some_and(|engine| !matches!(engine.as_str(), "innodb" | "ndbcluster")) {
+        return Ok((children, Unseen::None));
+    }
+    // InnoDB's own list has all of its keys, for who has the right PROCESS.
+    if engine.is_some_and(|engine| engine == "innodb") {
+        let listed = session.table(&listed_references(schema, table, names_are_plain));
+        if let Some(listed) = rights::unless_refused(listed)? {
+            for row in listed {
+                let mut row = row.into_iter().map(Option::unwrap_or_default);
+                let mut next = || row.next().unwrap_or_default();
+                let (child, is_own, changes) = (next(), next() == "1", next() == "1");
+                let child = match child.split_once('/') {
+                    Some((database, name)) if database.eq_ignore_ascii_case(&own) => {
+                        name.to_owned()
+                    }
+                    _ => child.replacen('/', ".", 1),
+                };
+                if !is_own || behind.is_some() {
+                    children.push((child, changes));
+                }
+            }
+            return Ok((children, Unseen::None));
+        }
+    }
+    Ok((children, rights::unseen_keys(session, schema)?))
+}
+
+/// A query for the foreign keys to a table by InnoDB's own list, in which only MySQL 8 writes names as they are: the table that has one,
+/// whether that is the same, and whether its rows are changed with those that they refer to
+/// (<https://dev.mysql.com/doc/refman/8.0/en/information-schema-innodb-foreign-table.html>).
+fn listed_references(schema: &str, table: &str, is_plain: bool) -> String {
+    let list = if is_plain { "INNODB_FOREIGN" } else { "INNODB_SYS_FOREIGN" };
+    let spelled = |name: &str| match is_plain {
+        true => literal(name),
+        false if name.is_ascii() => literal(&file_name(name)),
+        // MySQL 5.7 has no such conversion, and refuses the query.
+        false => {
+            format!("CONVERT(CAST(CONVERT({} USING filename) AS BINARY) USING utf8)", literal(name))
+        }
+    };
+    format!(
+        "SELECT FOR_NAME, FOR_NAME = REF_NAME, (TYPE & 3) <> 0 FROM information_schema.{list} \
+         WHERE LOWER(REF_NAME) = LOWER(CONCAT({}, '/', {}))",
+        spelled(schema),
+        spelled(table)
+    )
+}
+
+/// A name of ASCII as files have it (<https://dev.mysql.com/doc/refman/8.0/en/identifier-mapping.html>).
+fn file_name(name: &str) -> String {
+    name.chars()
+        .map(|c| match c {
+            '0'..='9' | 'a'..='z' | 'A'..='Z' | '_' => c.to_string(),
+            other => format!("@{:04x}", u32::from(other)),
+        })
+        .collect()
+}
+
+/// What to say where rows would be deleted, and the login may not see whose foreign keys refer to them.
+pub(super) fn unseen_error(session: &mut Session<'_>, table: &str, doing: &str) -> Error {
+    let account = account(session);
+    Error::target(format!(
+        "{doing} deletes rows of table {table}, and whether foreign keys change those of other tables with them is not known: \
+         the server shows them to a login with rights to those tables"
+    ))
+    .advise(format!("ask for a right by which they are seen: GRANT PROCESS ON *.* TO {account}"))
+}
+
+/// Whose rights the connection has, as GRANT takes it.
+fn account(session: &mut Session<'_>) -> String {
+    let account = session.value("SELECT CURRENT_USER()").ok().flatten().unwrap_or_default();
+    let (user, host) = account.rsplit_once('@').unwrap_or((&account, "%"));
+    format!("{}@{}", literal(user), literal(host))
 }
 
 /// Refuses an answer to conflicts that would reach further than the rows which it is about.
@@ -373,6 +546,7 @@ fn refuse_conflicts(
     found: &TableFacts,
     request: &Request,
     triggers: &[String],
+    unseen_keys: Unseen,
 ) -> Result<()> {
     let TableFacts { name, primary_key, unique_keys, .. } = found;
     if request.on_conflict == OnConflict::Skip && triggers.iter().any(|event| event == "UPDATE") {
@@ -394,8 +568,8 @@ fn refuse_conflicts(
         return Ok(());
     }
     // The server deletes the row and makes another.
-    let rows = session.table(&references(name)).map_err(|failure| session.explain(failure))?;
-    let mut changed = Vec::new();
+    let rows = session.table(&references_here(name)).map_err(|failure| session.explain(failure))?;
+    let mut changed = found.dependents.clone();
     for row in rows {
         if let [_, Some(is_parent), Some(child), Some(changes)] = &row[..]
             && is_parent == "1"
@@ -405,14 +579,20 @@ fn refuse_conflicts(
             changed.push(child.clone());
         }
     }
+    const KEEPS: &str = "--on-conflict update keeps a row and sets the columns that the source has";
     if changed.is_empty() {
-        return Ok(());
+        return match unseen_keys {
+            Unseen::Anywhere => {
+                Err(unseen_error(session, name, "--on-conflict replace").advise(KEEPS))
+            }
+            Unseen::None | Unseen::Elsewhere { .. } => Ok(()),
+        };
     }
     Err(Error::target(format!(
         "--on-conflict replace would delete rows of table {name}, and so change those of {}, whose foreign keys say so",
         changed.join(", ")
     ))
-    .advise("--on-conflict update keeps a row and sets the columns that the source has"))
+    .advise(KEEPS))
 }
 
 /// Refuses `--table DATABASE.TABLE`, which would be a table of that name in the URL's database.
@@ -434,8 +614,16 @@ fn refuse_database(session: &mut Session<'_>, table: &str, request: &Request) ->
     }
 }
 
-/// The engine of the table behind a view, or behind a view that it reads, where it is that table's alone and the login sees them all.
-fn behind_view(session: &mut Session<'_>, view: &str) -> Result<Option<String>, Failure> {
+/// The table behind a view.
+struct Behind {
+    schema: String,
+    table: String,
+    /// In lower case.
+    engine: String,
+}
+
+/// The table behind a view, or behind a view that it reads, where it is that table's alone and the login sees them all.
+fn behind_view(session: &mut Session<'_>, view: &str) -> Result<Option<Behind>, Failure> {
     /// Views behind each other.
     const VIEWS_MAX: usize = 8;
     let mut read = ("DATABASE()".to_owned(), literal(view));
@@ -449,8 +637,8 @@ fn behind_view(session: &mut Session<'_>, view: &str) -> Result<Option<String>, 
         let named = format!("TABLE_SCHEMA = {} AND TABLE_NAME = {}", read.0, read.1);
         let engine = session
             .value(&format!("SELECT LOWER(ENGINE) FROM information_schema.TABLES WHERE {named}"))?;
-        if engine.is_some() {
-            return Ok(engine);
+        if let Some(engine) = engine {
+            return Ok(Some(Behind { schema, table, engine }));
         }
     }
     Ok(None)
@@ -559,7 +747,7 @@ fn table_facts(
          ORDER BY INDEX_NAME, SEQ_IN_INDEX",
         of("TABLE_NAME", "TABLE_SCHEMA")
     );
-    let references = references(table);
+    let references = references_here(table);
     let triggers = triggers(table);
     // MySQL's from 8.0 on; MariaDB takes what others say between these for a comment (https://mariadb.com/kb/en/comment-syntax/). The
     // LIMIT keeps the server from writing the condition into the query within, in its own spelling of the name, which it then reads in
@@ -697,6 +885,11 @@ fn table_facts(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn foreign_keys_are_listed_by_the_names_of_files() {
+        assert_eq!(file_name("my-t_1 $"), "my@002dt_1@0020@0024");
+    }
 
     #[test]
     fn names_that_the_server_does_not_keep_are_refused() {

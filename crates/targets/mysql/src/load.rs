@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 use crate::connect::{self, Place};
 use crate::ddl::{self, quote};
 use crate::encode::{Real, Stores, session_zone};
-use crate::facts::{self, ALL_ROWS, ServerFacts};
+use crate::facts::{self, ALL_ROWS, ServerFacts, Unseen};
 use crate::knobs::{
     BINLOG, ENGINE, FOREIGN_KEY_CHECKS, INDEXES, ROWS_PER_STATEMENT, ROWS_PER_TRANSACTION,
     SQL_LOG_BIN, UNIQUE_CHECKS,
@@ -98,6 +98,7 @@ fn is_staged(request: &Request, facts: &Facts) -> bool {
                 // A table of the load's own is nobody else's to have triggers on.
                 && (request.owns_table || table.engine_only.is_none())
                 && !table.is_parent
+                && !ServerFacts::of(&facts.target).is_parent
         })
 }
 
@@ -427,6 +428,17 @@ pub(super) fn cautions(job: &Job) -> Vec<String> {
             table.name
         ));
     }
+    let deletes = choice.action == Action::Truncate || request.on_conflict == OnConflict::Replace;
+    if let Unseen::Elsewhere { makes_tables } = server.unseen_keys
+        && deletes
+        && !(makes_tables && is_staged(request, facts))
+    {
+        cautions.push(format!(
+            "whether foreign keys of other databases refer to table {} is not known, for this login has no rights to those: \
+             they could change rows with the ones that are deleted (GRANT PROCESS ON *.* shows them)",
+            table.name
+        ));
+    }
     if server.hides_triggers {
         cautions.push(format!(
             "whether table {} has UPDATE triggers is not known, for MySQL shows them to a login with the TRIGGER right: \
@@ -560,6 +572,12 @@ impl<'a> MysqlLoad<'a> {
                 Err(failure) => return Err(self.session.explain(failure)),
             }
         }
+        if job.choice.action == Action::Truncate
+            && ServerFacts::of(&job.facts.target).unseen_keys == Unseen::Anywhere
+        {
+            return Err(facts::unseen_error(&mut self.session, &job.table, "--if-exists truncate")
+                .advise("delete them yourself and load with --if-exists append"));
+        }
         self.make_in_place()?;
         if let Some(add) = ddl::add_columns(&job.table, job) {
             let added = self.run(&add);
@@ -572,16 +590,13 @@ impl<'a> MysqlLoad<'a> {
             if in_one {
                 self.run("START TRANSACTION")?;
             }
-            // Rows that refer to these would be left alone with keys of none, where the server's default is to check nothing.
-            let is_parent = job.facts.target.table.as_ref().is_some_and(|table| table.is_parent);
-            let checks = is_parent && !job.choice.knobs.is(&FOREIGN_KEY_CHECKS, "off");
-            if checks {
-                self.run("SET @inrush_checks = @@SESSION.foreign_key_checks, SESSION foreign_key_checks = 1")?;
-            }
+            // Rows that refer to these, which the login need not see, would be left alone with keys of none, where the server's default is
+            // to check nothing.
+            self.run(
+                "SET @inrush_checks = @@SESSION.foreign_key_checks, SESSION foreign_key_checks = 1",
+            )?;
             self.run(&format!("DELETE FROM {}", quote(&job.table)))?;
-            if checks {
-                self.run("SET SESSION foreign_key_checks = @inrush_checks")?;
-            }
+            self.run("SET SESSION foreign_key_checks = @inrush_checks")?;
         }
         let begins = in_one && job.choice.action != Action::Truncate;
         let counts_own = begins && self.counts_own();

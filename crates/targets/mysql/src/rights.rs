@@ -1,6 +1,7 @@
 //! What a login's rights let it see.
 
 use crate::ddl::quote;
+use crate::facts::Unseen;
 use crate::indexes::{PLAIN, RESTORE, plainly};
 use crate::session::{Failure, Session};
 use inrush_net::TextRows;
@@ -74,8 +75,47 @@ const SEEING: [&str; 13] = [
     "TRIGGER",
 ];
 
+/// Rights by which it sees the columns of their keys as well.
+const SEEING_KEYS: [&str; 5] = ["ALL PRIVILEGES", "SELECT", "INSERT", "UPDATE", "REFERENCES"];
+
+/// Which foreign keys to tables of the database the login may not see, by its rights.
+///
+/// # Errors
+/// When the connection is lost.
+pub(super) fn unseen_keys(session: &mut Session<'_>, database: &str) -> Result<Unseen, Failure> {
+    let answers = unless_refused(plainly(session, [PLAIN, SHOW_GRANTS, RESTORE]))?;
+    let grants = answers.map_or_else(Vec::new, |[_, grants, _]| {
+        grants.into_iter().flatten().flatten().collect::<Vec<String>>()
+    });
+    Ok(unseen(&grants, database))
+}
+
+fn unseen(grants: &[String], database: &str) -> Unseen {
+    let is_global = |grant: &&String| {
+        let said = grant.strip_prefix("GRANT ").and_then(|said| said.split_once(" ON "));
+        said.is_some_and(|(rights, on)| {
+            on.starts_with("*.* TO ") && rights.split(", ").any(|one| SEEING_KEYS.contains(&one))
+        })
+    };
+    let is_less = grants.iter().any(|grant| grant.starts_with("REVOKE "));
+    match () {
+        () if !is_less && grants.iter().any(|grant| is_global(&grant)) => Unseen::None,
+        () if has_any(grants, database, &SEEING_KEYS) => Unseen::Elsewhere {
+            makes_tables: ["CREATE", "DROP"]
+                .iter()
+                .all(|right| has_any(grants, database, &[*right, "ALL PRIVILEGES"])),
+        },
+        () => Unseen::Anywhere,
+    }
+}
+
 /// Whether a login with these grants sees all tables of the database, and not those alone that it has a right to.
 pub(super) fn sees_all_tables(grants: &[String], database: &str) -> bool {
+    has_any(grants, database, &SEEING)
+}
+
+/// Whether one of these rights is to the whole database.
+fn has_any(grants: &[String], database: &str, seeing: &[&str]) -> bool {
     let of = |verb: &str, end: &str| {
         let rights = grants.iter().filter_map(|grant| {
             let (rights, on) = grant.strip_prefix(verb)?.split_once(" ON ")?;
@@ -87,7 +127,7 @@ pub(super) fn sees_all_tables(grants: &[String], database: &str) -> bool {
         rights.flatten().collect::<Vec<&str>>()
     };
     let revoked = of("REVOKE ", " FROM ");
-    of("GRANT ", " TO ").iter().any(|right| SEEING.contains(right) && !revoked.contains(right))
+    of("GRANT ", " TO ").iter().any(|right| seeing.contains(right) && !revoked.contains(right))
 }
 
 /// Whether the name is as the pattern of a grant, in which % and _ stand for others where no backslash is before them.
@@ -152,6 +192,35 @@ mod tests {
         ] {
             let grants: Vec<String> = grants.iter().map(|grant| (*grant).to_owned()).collect();
             assert_eq!(sees_all_tables(&grants, "d_b"), wanted, "{grants:?}");
+        }
+    }
+
+    #[test]
+    fn foreign_keys_are_seen_by_rights_to_the_tables_that_have_them() {
+        for (grants, wanted) in [
+            (&["GRANT ALL PRIVILEGES ON *.* TO `u`@`%` WITH GRANT OPTION"][..], Unseen::None),
+            (&["GRANT PROCESS, SELECT ON *.* TO 'u'@'%'"], Unseen::None),
+            (
+                &["GRANT SELECT ON *.* TO `u`@`%`", "REVOKE SELECT ON `other`.* FROM `u`@`%`"],
+                Unseen::Elsewhere { makes_tables: false },
+            ),
+            (
+                &["GRANT USAGE ON *.* TO `u`@`%`", "GRANT INSERT, CREATE ON `d_b`.* TO `u`@`%`"],
+                Unseen::Elsewhere { makes_tables: false },
+            ),
+            (
+                &["GRANT ALL PRIVILEGES ON `d\\_b`.* TO `u`@`%`"],
+                Unseen::Elsewhere { makes_tables: true },
+            ),
+            (
+                &["GRANT USAGE ON *.* TO `u`@`%`", "GRANT CREATE, DROP ON `d_b`.* TO `u`@`%`"],
+                Unseen::Anywhere,
+            ),
+            (&["GRANT SELECT, INSERT, DELETE ON `d_b`.`t` TO `u`@`%`"], Unseen::Anywhere),
+            (&[], Unseen::Anywhere),
+        ] {
+            let grants: Vec<String> = grants.iter().map(|grant| (*grant).to_owned()).collect();
+            assert_eq!(unseen(&grants, "d_b"), wanted, "{grants:?}");
         }
     }
 

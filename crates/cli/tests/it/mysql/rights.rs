@@ -51,6 +51,13 @@ fn a_parent_of_tables_that_the_login_may_not_see_stays_one() {
             made[0][1].as_ref().unwrap().contains(&format!("REFERENCES `{}`.`t`", server.database))
         };
         for if_exists in ["append", "truncate", "replace"] {
+            // Where it deletes rows it asks for all foreign keys, and loads past those.
+            if if_exists == "truncate" && server.lists_foreign_keys() {
+                server.load_at(&url, &["t.csv", "--if-exists", if_exists]).exits(0);
+                assert!(refers() && server.count("t") == 2);
+                server.sql("DELETE FROM t");
+                continue;
+            }
             server
                 .refuses_at(&url, &["t.csv", "--if-exists", if_exists])
                 .says(&["foreign key", "can't see"]);
@@ -72,6 +79,79 @@ fn a_parent_of_tables_that_the_login_may_not_see_stays_one() {
         server.sql(&format!("INSERT INTO {others}.child VALUES (1)"));
         assert!(refers());
         server.refuses(&["t.csv", "--if-exists", "replace"]).says(&["child"]);
+    });
+}
+
+/// The server changes their rows with those of the table, and says nothing.
+#[test]
+fn rows_of_tables_that_the_login_may_not_see_are_not_changed_with_others() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,name\n1,new\n");
+        let user = User::new(server, "CREATE TEMPORARY TABLES");
+        let (url, database) = (user.url_with(SECRET), &server.database);
+        let grant = |rights: &str, on: &str| {
+            for host in ["localhost", "127.0.0.1"] {
+                server.sql(&format!("GRANT {rights} ON {on} TO '{}'@'{host}'", user.name()));
+            }
+        };
+        let base = "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(9)) ENGINE=InnoDB;; INSERT INTO t VALUES (1, 'old')";
+        let child = |rule: &str| {
+            server.sql(&format!(
+                "CREATE TABLE child (p INT, FOREIGN KEY (p) REFERENCES t (id) {rule}) ENGINE=InnoDB;; INSERT INTO child VALUES (1)"
+            ));
+        };
+        server.sql(base);
+        grant("SELECT, INSERT, UPDATE, DELETE", &format!("{database}.t"));
+        let truncate = &["t.csv", "--if-exists", "truncate"][..];
+        let replace = &["t.csv", "--if-exists", "append", "--on-conflict", "replace"][..];
+        let said = match server.lists_foreign_keys() {
+            true => &["change those of child"][..],
+            false => &["not known", "GRANT PROCESS ON *.* TO"],
+        };
+        for rule in ["ON DELETE CASCADE", "ON DELETE SET NULL"] {
+            child(rule);
+            for load in [truncate, replace] {
+                let refused = || server.refuses_at(&url, load);
+                server.leaves_everything(refused).says(said);
+            }
+            server.drop_table("child");
+        }
+        let update = ["t.csv", "--if-exists", "append", "--on-conflict", "update"];
+        server.load_at(&url, &update).exits(0);
+        // It sees them now, and who has it sees those of other databases, too.
+        grant("PROCESS", "*.*");
+        for rule in ["ON DELETE CASCADE", "ON DELETE SET NULL"] {
+            child(rule);
+            for load in [truncate, replace] {
+                let refused = || server.refuses_at(&url, load);
+                server.leaves_everything(refused).says(&["change those of child"]);
+            }
+            server.drop_table("child");
+        }
+        for load in [truncate, replace] {
+            let report = server.load_at(&url, &[load, &["--json"]].concat()).exits(0).json();
+            assert!(!report["warnings"].to_string().contains("foreign keys"), "{report}");
+        }
+        // Where the rows can't be deleted, the server says so.
+        child("");
+        server.leaves_everything(|| server.refuses_at(&url, truncate)).says(&["foreign key"]);
+    });
+}
+
+#[test]
+fn foreign_keys_of_databases_that_the_login_may_not_see_are_told_of() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,name\n1,new\n");
+        server.sql("CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(9)) ENGINE=InnoDB;; INSERT INTO t VALUES (1, 'old')");
+        let user = User::new(server, "SELECT, INSERT, UPDATE, DELETE, CREATE TEMPORARY TABLES");
+        let url = user.url_with(SECRET);
+        let answers = ["--on-conflict", "replace", "--if-exists", "append"];
+        for load in [&answers[..], &["--if-exists", "truncate"]] {
+            let load = [&["t.csv", "--json"], load].concat();
+            let report = server.load_at(&url, &load).exits(0).json();
+            let is_said = report["warnings"].to_string().contains("other databases");
+            assert_eq!(is_said, !server.lists_foreign_keys(), "{report}");
+        }
     });
 }
 

@@ -261,6 +261,11 @@ impl MySql {
         self.is_mariadb || self.version < (5, 7)
     }
 
+    /// Whether every login sees all foreign keys of InnoDB.
+    pub(super) fn lists_foreign_keys(&self) -> bool {
+        !self.is_mariadb && self.version >= (8, 0)
+    }
+
     pub(super) fn has_engine(&self, engine: &str) -> bool {
         let sql = "SELECT LOWER(ENGINE) FROM information_schema.ENGINES WHERE SUPPORT IN ('YES', 'DEFAULT')";
         self.query(sql).iter().flatten().flatten().any(|name| name == engine)

@@ -537,6 +537,49 @@ fn a_view_takes_rows_where_the_server_lets_it_and_is_never_replaced() {
 }
 
 #[test]
+fn rows_that_go_with_those_behind_a_view_are_not_lost() {
+    for_each_server(|server| {
+        let base =
+            "CREATE TABLE base (id INT PRIMARY KEY) ENGINE=InnoDB;; INSERT INTO base VALUES (1)";
+        let child = "CREATE TABLE child (p INT, FOREIGN KEY (p) REFERENCES base (id) ON DELETE CASCADE) ENGINE=InnoDB;; INSERT INTO child VALUES (1)";
+        let own = "CREATE TABLE base (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES base (id) ON DELETE SET NULL) ENGINE=InnoDB";
+        let words = &["deleting the rows of table t would change those of"][..];
+        for (made, words) in [
+            (vec![base, child, "CREATE VIEW t AS SELECT id FROM base"], words),
+            (
+                vec![
+                    base,
+                    child,
+                    "CREATE VIEW v AS SELECT id FROM base",
+                    "CREATE VIEW t AS SELECT id FROM v WHERE id < 7",
+                ],
+                words,
+            ),
+            (vec![own, "CREATE VIEW t AS SELECT id FROM base WHERE id > 7"], words),
+            (
+                vec![
+                    base,
+                    child,
+                    "CREATE VIEW t AS SELECT id FROM base WHERE id IN (SELECT p FROM child)",
+                ],
+                &["it can't be told which table has them", "--if-exists append"],
+            ),
+        ] {
+            server.write("t.csv", "id\n2\n").sql(&made.join(";; "));
+            let truncate = ["t.csv", "--if-exists", "truncate", "--durability", "process"];
+            server.leaves_everything(|| server.refuses(&truncate)).says(words);
+            server.sql("DROP VIEW t;; DROP VIEW IF EXISTS v;; DROP TABLE IF EXISTS child;; DROP TABLE base");
+        }
+        // What nothing hangs on is deleted.
+        let refers =
+            "CREATE TABLE child (p INT, FOREIGN KEY (p) REFERENCES base (id)) ENGINE=InnoDB";
+        server.sql(&format!("{base};; {refers};; CREATE VIEW t AS SELECT id FROM base"));
+        server.load(&["t.csv", "--if-exists", "truncate"]).exits(0);
+        assert_eq!(server.query("SELECT id FROM base"), rows![[2]]);
+    });
+}
+
+#[test]
 fn what_a_replaced_table_had_is_listed() {
     for_each_server(|server| {
         server.write("t.csv", "id,name\n1,a\n");

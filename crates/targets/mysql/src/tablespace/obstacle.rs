@@ -89,7 +89,7 @@ fn of_table(table: &TableFacts, request: &Request, facts: &Facts) -> Option<Stri
     if let Some(reason) = &table.engine_only {
         return Some(reason.clone());
     }
-    if table.is_parent {
+    if table.is_parent || ServerFacts::of(&facts.target).is_parent {
         return Some("foreign keys of other tables refer to the table".to_owned());
     }
     if table.holds_rows && request.if_exists != IfExists::Truncate {
