@@ -182,6 +182,9 @@ pub(super) fn gather(
             if request.on_conflict != OnConflict::Fail
                 && request.if_exists != IfExists::Replace =>
         {
+            if engine.starts_with("MariaDB") && found.storage.is_some() {
+                refuse_unseen_keys(session, &found.name, request.on_conflict)?;
+            }
             refuse_conflicts(session, found, request, &events, unseen_keys)?;
         }
         Some(_) => {}
@@ -538,6 +541,27 @@ fn account(session: &mut Session<'_>) -> String {
     let account = session.value("SELECT CURRENT_USER()").ok().flatten().unwrap_or_default();
     let (user, host) = account.rsplit_once('@').unwrap_or((&account, "%"));
     format!("{}@{}", literal(user), literal(host))
+}
+
+/// Refuses an answer to conflicts with keys that the login may not see: MariaDB shows those over columns that it has a right to. Who has
+/// one to the table, whichever that is, sees all of them, and the table's definition.
+fn refuse_unseen_keys(
+    session: &mut Session<'_>,
+    table: &str,
+    on_conflict: OnConflict,
+) -> Result<()> {
+    let shown = rights::unless_refused(session.table(&indexes::show_create(table)));
+    if shown.map_err(|failure| session.explain(failure))?.is_some() {
+        return Ok(());
+    }
+    let (account, database) = (account(session), session.database().to_owned());
+    let place = format!("{}.{}", ddl::quote(&database), ddl::quote(table));
+    Err(Error::target(format!(
+        "this login has rights to single columns of table {table}, whose keys it may not see, and the server's own --on-conflict {on_conflict} \
+         would look at all of them"
+    ))
+    .advise(format!("ask for a right to the table, by which they are seen: GRANT SELECT ON {place} TO {account}"))
+    .advise("--on-conflict fail makes a bad row of a duplicate key"))
 }
 
 /// Refuses an answer to conflicts that would reach further than the rows which it is about.

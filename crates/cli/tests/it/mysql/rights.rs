@@ -155,6 +155,41 @@ fn foreign_keys_of_databases_that_the_login_may_not_see_are_told_of() {
     });
 }
 
+/// MariaDB shows them those alone whose columns they have a right to.
+#[test]
+fn keys_that_a_login_with_rights_to_columns_may_not_see_are_none_to_answer_for() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,e\n7,new\n");
+        server.sql(
+            "CREATE TABLE t (id INT PRIMARY KEY, e VARCHAR(20), code INT DEFAULT 5, UNIQUE (code)) ENGINE=InnoDB;; INSERT INTO t (id, e) VALUES (1, 'old')",
+        );
+        let user = User::new(server, "CREATE TEMPORARY TABLES");
+        let url = user.url_with(SECRET);
+        let grant = |rights: &str| {
+            for host in ["localhost", "127.0.0.1"] {
+                let (on, name) = (&server.database, user.name());
+                server.sql(&format!("GRANT {rights} ON {on}.t TO '{name}'@'{host}'"));
+            }
+        };
+        grant("SELECT (id, e), INSERT (id, e), UPDATE (id, e)");
+        for answer in ["update", "replace", "skip"] {
+            let load = ["t.csv", "--if-exists", "append", "--on-conflict", answer];
+            let refused = || server.refuses_at(&url, &load);
+            let said = match server.is_mariadb {
+                true => &["rights to single columns of table t", "GRANT SELECT ON `"][..],
+                false => &["several unique keys"],
+            };
+            server.leaves_everything(refused).says(said);
+        }
+        grant("SELECT");
+        let update = ["t.csv", "--if-exists", "append", "--on-conflict", "update"];
+        server.refuses_at(&url, &update).says(&["several unique keys"]);
+        server.sql("ALTER TABLE t DROP INDEX code");
+        server.load_at(&url, &update).exits(0);
+        assert_eq!(server.query("SELECT id, e FROM t ORDER BY id"), rows![[1, "old"], [7, "new"]]);
+    });
+}
+
 #[test]
 fn the_right_to_a_table_in_between_is_named() {
     for_each_server(|server| {
