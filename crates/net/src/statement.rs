@@ -475,14 +475,29 @@ impl<'l, C: Connection> StatementLane<'l, C> {
             Undo::No { alone, why, knob, advice } if rows > 1 || !alone => {
                 Err(Trouble::Ended(self.no_way_back(&blame, why, knob, advice)))
             }
-            _ if stored => Err(Trouble::Ended(
-                Error::target(format!(
-                    "the server stored a row otherwise than it was sent, and can't take it back: {}",
-                    self.shown(&blame.message)
-                ))
-                .advise("load into an engine with transactions, such as InnoDB"),
-            )),
+            _ if stored => Err(Trouble::Ended(self.stored_otherwise(&blame, can_undo))),
             _ => Ok(Outcome::Refused(blame)),
+        }
+    }
+
+    /// A statement has succeeded, and its rows are not those that were sent. Where they can be undone the load does so.
+    fn stored_otherwise(&self, blame: &Blame, can_undo: bool) -> Error {
+        let message = self.shown(&blame.message);
+        match (can_undo, self.errand.on_conflict) {
+            (true, OnConflict::Skip) => Error::target(format!(
+                "the server changed rows of table {}, where --on-conflict skip leaves them as they are: {message}",
+                self.errand.table
+            ))
+            .advise("load into a table of its own, and add what is new by INSERT ... SELECT ... WHERE NOT EXISTS")
+            .advise("--on-conflict fail makes a bad row of a duplicate key"),
+            (true, _) => Error::target(format!(
+                "the server stored a row otherwise than it was sent: {message}"
+            ))
+            .advise("look for what changes it: a trigger, a rule"),
+            (false, _) => Error::target(format!(
+                "the server stored a row otherwise than it was sent, and can't take it back: {message}"
+            ))
+            .advise("load into an engine with transactions, such as InnoDB"),
         }
     }
 

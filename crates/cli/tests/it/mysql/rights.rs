@@ -191,6 +191,27 @@ fn keys_that_a_login_with_rights_to_columns_may_not_see_are_none_to_answer_for()
 }
 
 #[test]
+fn an_update_trigger_that_the_login_may_not_see_is_named_where_it_changes_rows() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,n\n1,9\n").sql(
+            "CREATE TABLE t (id INT PRIMARY KEY, n INT) ENGINE=InnoDB;; INSERT INTO t VALUES (1, 1);;
+             CREATE TRIGGER changed BEFORE UPDATE ON t FOR EACH ROW SET NEW.n = OLD.n + 100",
+        );
+        let user = User::new(server, "SELECT, INSERT, UPDATE, CREATE TEMPORARY TABLES");
+        for way in some(server.ways_into_used()) {
+            if way.is("load-data-server") {
+                continue;
+            }
+            let load = ["t.csv", "--if-exists", "append", "--on-conflict", "skip"];
+            let load = [&load[..], &way.options()].concat();
+            let run = server.leaves_everything(|| server.refuses_at(&user.url_with(SECRET), &load));
+            let run = run.says(&["UPDATE trigger"]);
+            assert!(!run.stderr.contains("such as InnoDB"), "{run:?}");
+        }
+    });
+}
+
+#[test]
 fn the_right_to_a_table_in_between_is_named() {
     for_each_server(|server| {
         server.write("t.csv", "id\n1\n2\n");
