@@ -111,9 +111,10 @@ impl Writing for Copy {
         let merge = match job.request.on_conflict {
             OnConflict::Fail => None,
             _ => {
-                let made = session.execute(make_chunk(table, &columns));
+                let merge = Merge::of(table, job);
+                let made = session.execute(merge.make(table, job));
                 made.map_err(|failure| session.explain(failure))?;
-                Some(Merge::of(table, job))
+                Some(merge)
             }
         };
         let (into, relation) = match &merge {
@@ -147,8 +148,17 @@ impl Writing for Copy {
 /// The table in between, where existing rows have a say; a temporary one, which goes with the transaction.
 const CHUNK: &str = "inrush_chunk";
 
-/// Numbers the rows of [`CHUNK`] in their order.
+/// Beside it, the rows of a chunk that repeats keys, by rounds.
+const ROUNDS: &str = "inrush_rounds";
+
+/// Numbers the rows of [`CHUNK`] in their order; in [`ROUNDS`] with the round in front.
 const NUMBER: &str = "\"inrush row\"";
+
+/// Bits of the number in a round: more rows than a load has.
+const NUMBER_BITS: u32 = 40;
+
+/// Rounds that are sent at once.
+const ROUNDS_AT_ONCE: u64 = 64;
 
 fn make_chunk(table: &Table, columns: &str) -> String {
     // Keys, NOT NULL and defaults stay behind; types come along.
@@ -159,24 +169,84 @@ fn make_chunk(table: &Table, columns: &str) -> String {
     )
 }
 
+fn make_rounds(table: &Table, columns: &str) -> String {
+    format!(
+        "CREATE TEMPORARY TABLE {ROUNDS} ON COMMIT DROP AS SELECT {columns}, 0::bigint AS {NUMBER} FROM {} WITH NO DATA; \
+         CREATE INDEX ON pg_temp.{ROUNDS} ({NUMBER})",
+        table.sql()
+    )
+}
+
 /// Moves the rows of a chunk on.
 struct Merge {
     /// Counts those that are missing behind a trigger.
     lost: Option<String>,
-    /// Takes away those that a later row with their key would change at once.
-    thin: Option<String>,
+    /// Where a row changes one with its key that came before it in the chunk.
+    rounds: Option<Rounds>,
     insert: String,
+}
+
+/// Rows that repeat a key, one after the other: a statement changes no row twice, and each row has to be judged, also one that a later
+/// one supersedes. The first round has the first row of each key, the second one the second, and so on.
+struct Rounds {
+    /// How many the chunk takes.
+    count: String,
+    /// Puts the chunk's rows into [`ROUNDS`].
+    sort: String,
+    /// What moves one on, before its numbers and behind them.
+    insert: (String, String),
+    /// Whether the last chunk has left rows in there.
+    are_used: bool,
+}
+
+impl Rounds {
+    fn of(table: &Table, job: &Job) -> Self {
+        let Insert { head, tail } = Insert::into(table, job);
+        let columns = ddl::columns(job);
+        let key: Vec<String> = job.choice.key.iter().map(|name| quote(name)).collect();
+        let is_whole: Vec<String> = key.iter().map(|name| format!("{name} IS NOT NULL")).collect();
+        // What is NULL repeats nothing.
+        let (key, is_whole) = (key.join(", "), is_whole.join(" AND "));
+        Self {
+            count: format!(
+                "SELECT pg_catalog.max(rows) FROM (SELECT pg_catalog.count(*) AS rows FROM pg_temp.{CHUNK} \
+                 WHERE {is_whole} GROUP BY {key}) repeated"
+            ),
+            sort: format!(
+                "INSERT INTO pg_temp.{ROUNDS} SELECT {columns}, {NUMBER} + (CASE WHEN {is_whole} THEN \
+                 pg_catalog.row_number() OVER (PARTITION BY {key} ORDER BY {NUMBER}) ELSE 1 END << {NUMBER_BITS}) FROM pg_temp.{CHUNK}"
+            ),
+            insert: (
+                format!("{head}SELECT {columns} FROM pg_temp.{ROUNDS} WHERE {NUMBER}"),
+                format!(" ORDER BY {NUMBER}{tail}"),
+            ),
+            are_used: false,
+        }
+    }
+
+    /// How many rows they have written.
+    fn run(&mut self, session: &mut Session<'_>, count: u64) -> Result<u64, Failure> {
+        self.are_used = true;
+        session.execute(&self.sort)?;
+        let (head, tail) = &self.insert;
+        let insert = |round: u64| {
+            let (first, next) = (round << NUMBER_BITS, (round + 1) << NUMBER_BITS);
+            format!("{head} >= {first} AND {NUMBER} < {next}{tail}")
+        };
+        let mut written = 0;
+        for first in (1..=count).step_by(ROUNDS_AT_ONCE as usize) {
+            let next = (first + ROUNDS_AT_ONCE).min(count + 1);
+            let all: Vec<String> = (first..next).map(insert).collect();
+            written += session.execute_all(all.join("; "))?;
+        }
+        Ok(written)
+    }
 }
 
 impl Merge {
     fn of(table: &Table, job: &Job) -> Self {
         let Insert { head, tail } = Insert::into(table, job);
         let columns = ddl::columns(job);
-        let same = job.choice.key.iter().map(|name| {
-            let name = quote(name);
-            format!("later.{name} = chunk.{name} AND ")
-        });
-        let same: String = same.collect();
         let changes = matches!(job.request.on_conflict, OnConflict::Update | OnConflict::Replace);
         let lost = ServerFacts::of(&job.facts.target).triggers_decide && !changes;
         Self {
@@ -184,23 +254,36 @@ impl Merge {
                 let (before, after) = ddl::lost(table, &job.choice.key);
                 format!("{before}pg_temp.{CHUNK}{after}")
             }),
-            thin: changes.then(|| {
-                format!(
-                    "DELETE FROM pg_temp.{CHUNK} chunk WHERE EXISTS \
-                     (SELECT FROM pg_temp.{CHUNK} later WHERE {same}later.{NUMBER} > chunk.{NUMBER})"
-                )
-            }),
+            rounds: changes.then(|| Rounds::of(table, job)),
             insert: format!("{head}SELECT {columns} FROM pg_temp.{CHUNK} ORDER BY {NUMBER}{tail}"),
         }
     }
 
-    /// How many of so many rows it has written or superseded.
-    fn run(&self, session: &mut Session<'_>, rows: u64) -> Result<u64, Failure> {
-        let superseded = match &self.thin {
-            Some(thin) => session.execute(thin)?,
-            None => 0,
-        };
-        let done = superseded + session.execute(&self.insert)?;
+    /// What makes the tables in between.
+    fn make(&self, table: &Table, job: &Job) -> String {
+        let columns = ddl::columns(job);
+        match &self.rounds {
+            Some(_) => [make_chunk(table, &columns), make_rounds(table, &columns)].join("; "),
+            None => make_chunk(table, &columns),
+        }
+    }
+
+    /// What empties them.
+    fn empty(&mut self) -> String {
+        let are_used = self.rounds.as_mut().is_some_and(|it| std::mem::take(&mut it.are_used));
+        let rounds = if are_used { format!(", pg_temp.{ROUNDS}") } else { String::new() };
+        format!("TRUNCATE pg_temp.{CHUNK}{rounds}")
+    }
+
+    /// How many of so many rows it has written.
+    fn run(&mut self, session: &mut Session<'_>, rows: u64) -> Result<u64, Failure> {
+        if let Some(rounds) = &mut self.rounds {
+            let count = session.value(&rounds.count)?.and_then(|count| count.parse().ok());
+            if let Some(count @ 2..) = count {
+                return rounds.run(session, count);
+            }
+        }
+        let done = session.execute(&self.insert)?;
         match &self.lost {
             Some(lost) if done < rows => {
                 let lost = session.value(lost)?.and_then(|lost| lost.parse().ok()).unwrap_or(0);
@@ -326,8 +409,8 @@ impl CopyWriter<'_> {
             Some(merge) => {
                 // Emptied where the table was made, in the transaction itself, it needs no new file.
                 let empty = match guarded {
-                    true => session::around(&format!("TRUNCATE pg_temp.{CHUNK}")),
-                    false => format!("TRUNCATE pg_temp.{CHUNK}; "),
+                    true => session::around(&merge.empty()),
+                    false => format!("{}; ", merge.empty()),
                 };
                 carrier.carry(session, rows, &empty).and_then(|rows| merge.run(session, rows))
             }

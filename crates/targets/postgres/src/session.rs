@@ -160,6 +160,14 @@ impl<'a> Session<'a> {
         self.drive(|client| client.query(sql.as_ref()))
     }
 
+    /// The same, and how many rows all of them have written.
+    pub(super) fn execute_all(&mut self, sql: impl AsRef<str>) -> Result<u64, Failure> {
+        self.drive(|client| {
+            client.query(sql.as_ref())?;
+            Ok(client.written_by_all())
+        })
+    }
+
     /// All rows of a query.
     pub(super) fn table(&mut self, sql: &str) -> Result<TextRows, Failure> {
         self.tables([sql]).map(|[rows]| rows)

@@ -514,3 +514,74 @@ fn an_index_that_compares_otherwise_than_its_column_is_no_key_of_it() {
         }
     });
 }
+
+/// A statement changes no row twice, so that those which repeat a key go one after the other.
+#[test]
+fn a_row_is_judged_before_a_later_one_supersedes_it() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,qty\n1,-5\n1,5\n2,7\n3,1\n3,2\n3,-1\n3,3\n");
+        server.write("k.csv", "k,n\nANN,1\nbob,2\nann,3\n,4\nAnn,5\n,6\n");
+        server.sql(
+            "CREATE COLLATION ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+             CREATE TABLE log (was text);
+             CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
+                 INSERT INTO log VALUES (OLD.n || ' to ' || NEW.n); RETURN NULL; END$$",
+        );
+        for way in server.ways_into_used() {
+            for answer in ["update", "replace"] {
+                let append = ["--if-exists", "append", "--on-conflict", answer];
+                server.drop_table("t").sql("CREATE TABLE t (id int PRIMARY KEY, qty int CHECK (qty >= 0)); INSERT INTO t VALUES (3, 0)");
+                let load = [&["t.csv"], &append[..], &way.options()].concat();
+                server.refuses(&load).says(&["t.csv: line 2", "t_qty_check"]);
+                let report = [&load[..], &["--max-rejects", "2", "--json"]].concat();
+                let report = server.load(&report).exits(3).json();
+                assert_eq!(server.read("t.rejects.csv"), b"id,qty\n1,-5\n3,-1\n", "{way:?}");
+                assert_eq!(
+                    server.query("SELECT * FROM t ORDER BY id"),
+                    rows![[1, 5], [2, 7], [3, 3]],
+                    "{answer} {way:?}"
+                );
+                let counts = ["rows_loaded", "rows_inserted", "rows_updated", "rows_skipped"];
+                let counts = counts.map(|name| report[name].as_u64());
+                assert_eq!(counts, [Some(5), Some(2), Some(3), Some(0)], "{answer} {way:?}");
+
+                server.drop_table("t").sql(
+                    "CREATE TABLE t (k text COLLATE ci UNIQUE, n int); TRUNCATE log;
+                     CREATE TRIGGER note AFTER UPDATE ON t FOR EACH ROW EXECUTE FUNCTION note()",
+                );
+                let by = ["k.csv", "--table", "t", "--key", "k"];
+                server.load(&[&by[..], &append, &way.options()].concat()).exits(0);
+                assert_eq!(
+                    server.query("SELECT k, n FROM t ORDER BY n"),
+                    rows![["bob", 2], [(), 4], ["ANN", 5], [(), 6]],
+                    "{answer} {way:?}"
+                );
+                let log = server.query("SELECT was FROM log");
+                assert_eq!(log, rows![["1 to 3"], ["3 to 5"]], "{answer} {way:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_key_that_comes_a_thousand_times_in_a_chunk_ends_as_its_last_row() {
+    for_each_server(|server| {
+        let rows: String = (0..3000).map(|line| format!("{},{line}\n", line % 2)).collect();
+        server.write("t.csv", format!("id,n\n{rows}")).sql(
+            "CREATE TABLE t (id int PRIMARY KEY, n int, changes int DEFAULT 0);
+             CREATE FUNCTION counts() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
+                 NEW.changes := OLD.changes + 1; RETURN NEW; END$$;
+             CREATE TRIGGER counts BEFORE UPDATE ON t FOR EACH ROW EXECUTE FUNCTION counts()",
+        );
+        for strategy in ["copy-binary", "copy-text"] {
+            let load = ["t.csv", "--if-exists", "append", "--on-conflict", "update"];
+            server.load(&[&load[..], &["--strategy", strategy]].concat()).exits(0);
+            assert_eq!(
+                server.query("SELECT * FROM t ORDER BY id"),
+                rows![[0, 2998, 1499], [1, 2999, 1499]],
+                "{strategy}"
+            );
+            server.sql("TRUNCATE t");
+        }
+    });
+}

@@ -44,6 +44,8 @@ pub(super) struct Client<'a> {
     link: Link<'a>,
     /// What the server called the last command that it was through with.
     done: String,
+    /// Rows that the last statements have written.
+    written: u64,
     /// A COPY has begun and wants rows.
     is_copying: bool,
     /// The command is a COPY for which there are rows.
@@ -123,6 +125,7 @@ impl<'a> Client<'a> {
         let mut client = Self {
             link,
             done: String::new(),
+            written: 0,
             is_copying: false,
             has_rows: false,
             statement: String::new(),
@@ -159,6 +162,11 @@ impl<'a> Client<'a> {
     /// Runs statements that give no rows, or whose rows nobody wants; how many rows the last one that counts has written.
     pub(super) fn query(&mut self, sql: &str) -> Result<u64, Failure> {
         self.rows(sql, |_| {})
+    }
+
+    /// How many rows the last statements have written together.
+    pub(super) fn written_by_all(&self) -> u64 {
+        self.written
     }
 
     /// Ends the transaction, and its rows stay.
@@ -320,6 +328,7 @@ impl<'a> Client<'a> {
         let (mut written, mut statement) = (0, 0);
         let mut failure = None;
         let mut is_answered = false;
+        self.written = 0;
         self.done.clear();
         loop {
             match self.link.read()? {
@@ -327,7 +336,10 @@ impl<'a> Client<'a> {
                 Message::CopyData(body) => data(body.data()),
                 Message::CommandComplete(body) => {
                     let tag = body.tag().map_err(failed)?;
-                    written = count(tag).unwrap_or(written);
+                    if let Some(count) = count(tag) {
+                        written = count;
+                        self.written += count;
+                    }
                     tag.clone_into(&mut self.done);
                     is_answered = true;
                     statement += 1;
