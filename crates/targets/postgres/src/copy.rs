@@ -402,7 +402,8 @@ impl CopyWriter<'_> {
     ) -> Result<u64, Failure> {
         let Self { carrier, relation, merge, stream, .. } = self;
         if let Some(stream) = stream {
-            return stream.send(session, carrier, rows, count);
+            let sent = stream.send(session, carrier, rows, count);
+            return sent.map_err(|failure| placed(failure, relation));
         }
         let affected = match merge {
             None => carrier.carry(session, rows, session::savepoint(guarded)),
@@ -420,16 +421,7 @@ impl CopyWriter<'_> {
                 session.written += affected;
                 Ok(affected)
             }
-            Err(Failure::Server(mut refused)) => {
-                let context = refused.context.as_deref();
-                if let Some((row, column)) = context.and_then(|context| place(context, relation)) {
-                    // Counted from 1.
-                    refused.row = row.checked_sub(1);
-                    refused.column = refused.column.or(column);
-                }
-                Err(Failure::Server(refused))
-            }
-            Err(failure) => Err(failure),
+            Err(failure) => Err(placed(failure, relation)),
         }
     }
 }
@@ -465,7 +457,9 @@ impl<'s> Write<Session<'s>> for CopyWriter<'_> {
         let outcome = match sent {
             Ok(affected) => Ok(Written { done: Done { affected, warnings: 0 }, repeated }),
             Err(Failure::Server(mut refused)) => {
-                refused.row = refused.row.and_then(|row| filter.rows.get(row)).copied();
+                // A streamed statement counts from its own beginning, and only whether it was at a row matters there.
+                let place = |row: usize| filter.rows.get(row).copied().unwrap_or(row);
+                refused.row = refused.row.map(place);
                 Err(Failure::Server(refused))
             }
             Err(failure) => Err(failure),
@@ -476,7 +470,10 @@ impl<'s> Write<Session<'s>> for CopyWriter<'_> {
 
     fn finish(&mut self, session: &mut Session<'s>) -> Result<(), Failure> {
         match &mut self.stream {
-            Some(stream) => stream.end(session, &self.carrier),
+            Some(stream) => {
+                let ended = stream.end(session, &self.carrier);
+                ended.map_err(|failure| placed(failure, &self.relation))
+            }
             None => Ok(()),
         }
     }
@@ -484,6 +481,19 @@ impl<'s> Write<Session<'s>> for CopyWriter<'_> {
     fn needs_savepoint(&self) -> bool {
         true
     }
+}
+
+/// Says at which row and column of the statement the server was.
+fn placed(mut failure: Failure, relation: &str) -> Failure {
+    if let Failure::Server(refused) = &mut failure
+        && let Some((row, column)) =
+            refused.context.as_deref().and_then(|context| place(context, relation))
+    {
+        // Counted from 1.
+        refused.row = row.checked_sub(1);
+        refused.column = refused.column.take().or(column);
+    }
+    failure
 }
 
 /// The row, from 1, and perhaps the column, that the server was at: `COPY t, line 5, column a: "x"` in one of the context's lines, in the

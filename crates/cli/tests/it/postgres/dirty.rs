@@ -300,3 +300,20 @@ fn a_domain_over_an_integer_takes_what_the_integer_takes() {
         }
     });
 }
+
+/// The server calls them by the codes of faulty statements.
+#[test]
+fn a_name_of_what_is_not_there_is_a_bad_value() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,what\n1,pg_class\n2,nowhere\n3,pg_type\n");
+        server.sql("CREATE TABLE t (id int, what regclass)");
+        for way in [&[][..], &["--strategy", "copy-text"], &["--set", "rows_per_statement=2"]] {
+            let load = [&["t.csv", "--if-exists", "append"], way].concat();
+            server.refuses(&load).says(&["t.csv: line 3, column what: 'nowhere'", "42P01"]);
+            server.load(&[&load[..], &["--max-rejects", "1"]].concat()).exits(3);
+            assert_eq!(server.read("t.rejects.csv"), b"id,what\n2,nowhere\n", "{way:?}");
+            assert_eq!(server.query("SELECT id FROM t ORDER BY id"), rows![[1], [3]], "{way:?}");
+            server.sql("TRUNCATE t");
+        }
+    });
+}
