@@ -458,16 +458,23 @@ fn table_facts(session: &mut Session<'_>, entry: TextRows) -> Result<Option<Foun
 /// (<https://www.postgresql.org/docs/current/runtime-config-compatible.html#GUC-QUOTE-ALL-IDENTIFIERS>).
 const PLAIN_NAMES: &str = "SET LOCAL quote_all_identifiers = off";
 
-/// A table's columns, what a domain is underneath, and the members of an enum: COPY in binary takes the values of those.
+/// A table's columns, what a domain is underneath, also one that an array is of, and the members of an enum: COPY in binary takes the
+/// values of those.
 fn columns_of(oid: &str) -> String {
     format!(
         "WITH RECURSIVE underneath(top, oid, typmod, depth) AS ( \
              SELECT DISTINCT a.atttypid, a.atttypid, -1, 0 FROM pg_catalog.pg_attribute a WHERE a.attrelid = {oid} AND a.attnum > 0 AND NOT a.attisdropped \
              UNION ALL \
              SELECT u.top, t.typbasetype, t.typtypmod, u.depth + 1 FROM underneath u JOIN pg_catalog.pg_type t ON t.oid = u.oid WHERE t.typtype = 'd' \
-         ), base AS (SELECT DISTINCT ON (top) top, oid, typmod, depth FROM underneath ORDER BY top, depth DESC) \
-         SELECT a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), \
+         ), base AS (SELECT DISTINCT ON (top) top, oid, typmod, depth FROM underneath ORDER BY top, depth DESC), \
+         element(array_of, oid, typmod, depth) AS ( \
+             SELECT DISTINCT t.oid, t.typelem, -1, 0 FROM base b JOIN pg_catalog.pg_type t ON t.oid = b.oid WHERE t.typcategory = 'A' \
+             UNION ALL \
+             SELECT e.array_of, t.typbasetype, t.typtypmod, e.depth + 1 FROM element e JOIN pg_catalog.pg_type t ON t.oid = e.oid WHERE t.typtype = 'd' \
+         ) SELECT a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), pg_catalog.concat_ws(' = ', \
                 CASE WHEN b.depth > 0 THEN pg_catalog.format_type(b.oid, b.typmod) END, \
+                (SELECT pg_catalog.format_type(e.oid, e.typmod) || '[]' FROM element e WHERE e.array_of = b.oid AND e.depth > 0 \
+                 ORDER BY e.depth DESC LIMIT 1)), \
                 (SELECT pg_catalog.string_agg('''' || replace(e.enumlabel, '''', '''''') || '''', ',' ORDER BY e.enumsortorder) \
                  FROM pg_catalog.pg_enum e WHERE e.enumtypid IN (b.oid, t.typelem) AND t.typcategory IN ('E', 'A')), \
                 t.typcategory, a.attnotnull, a.atthasdef, a.attidentity, a.attgenerated \
@@ -482,8 +489,12 @@ fn take_columns(columns: TextRows, facts: &mut TableFacts) -> Vec<String> {
     for row in columns {
         let mut row = row.into_iter();
         let mut next = || row.next().flatten();
-        let (name, spelled, base, labels) =
-            (next().unwrap_or_default(), next().unwrap_or_default(), next(), next());
+        let (name, spelled, base, labels) = (
+            next().unwrap_or_default(),
+            next().unwrap_or_default(),
+            next().filter(|base| !base.is_empty()),
+            next(),
+        );
         let mut word = || next().unwrap_or_default();
         let (category, not_null, has_default, identity, generated) =
             (word(), word() == "t", word() == "t", word(), word());

@@ -1,6 +1,6 @@
 use crate::fixture::{size, some, thorough};
 
-use super::server::{Server, Way, for_each_server};
+use super::server::{Server, Way, for_each_server, rows};
 
 /// A column's type, and values that it keeps as they are.
 type Column = (&'static str, Vec<String>);
@@ -630,5 +630,56 @@ fn what_only_the_server_reads_is_said_of_another_try_too() {
         let warnings = report["warnings"].as_array().unwrap().iter().map(ToString::to_string);
         let read = "only the server reads the values of r (int4range)";
         assert_eq!(warnings.filter(|warning| warning.contains(read)).count(), 1, "{report}");
+    });
+}
+
+/// The server would make them fit without a word.
+#[test]
+fn elements_of_a_domain_and_single_characters_are_kept_whole_or_refused() {
+    for_each_server(|server| {
+        server.sql(
+            "CREATE DOMAIN price AS numeric(5,2); CREATE DOMAIN dear AS price CHECK (VALUE > 1); CREATE DOMAIN prices AS price[];
+             CREATE DOMAIN code AS varchar(3);
+             CREATE TABLE t (id int, p price[], d dear[], l prices, k code[], c \"char\", cs \"char\"[])",
+        );
+        let good = "1|{1.25,NULL}|{2.5}|{0.01}|{abc,\"\"}|x|{a,\"\"}\n";
+        let bad = [
+            "2|{1.234}|||||\n",
+            "3||{1000}||||\n",
+            "4|||{1,1.005}|||\n",
+            "5||||{abcd}||\n",
+            "6|||||xy|\n",
+            "7|||||\u{e9}|\n",
+            "8||||||{ab}\n",
+            "9||{0.5}||||\n",
+        ];
+        server.write("t.csv", format!("id|p|d|l|k|c|cs\n{good}{}", bad.concat()));
+        for way in server.ways_into_used() {
+            let load = ["t.csv", "--if-exists", "append", "--delimiter", "|", "--max-rejects", "8"];
+            let run = server.load(&[&load[..], &way.options()].concat());
+            if run.status.code() == Some(2) {
+                // It goes in binary, or takes no arrays.
+                continue;
+            }
+            run.exits(3);
+            let rejects = format!("id|p|d|l|k|c|cs\n{}", bad.concat());
+            assert_eq!(server.read("t.rejects.csv"), rejects.as_bytes(), "{way:?}");
+            assert_eq!(
+                server.query("SELECT * FROM t"),
+                rows![[1, "{1.25,NULL}", "{2.50}", "{0.01}", "{abc,\"\"}", "x", "{a,\"\"}"]],
+                "{way:?}"
+            );
+            server.sql("TRUNCATE t");
+        }
+        // Binary ways take a column of single characters.
+        server.drop_table("t").sql("CREATE TABLE t (id int, c \"char\")");
+        server.write("t.csv", "id,c\n1,x\n2,\"\"\n3,xy\n");
+        for way in server.ways_into_used() {
+            let load = ["t.csv", "--if-exists", "append", "--verify", "checksum", "--max-rejects"];
+            server.load(&[&load[..], &["1"], &way.options()].concat()).exits(3);
+            let stored = rows![[1, "x"], [2, ""]];
+            assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
+            server.sql("TRUNCATE t");
+        }
     });
 }

@@ -31,6 +31,7 @@ pub(super) fn element_oid(name: &str) -> Option<u32> {
     Some(match name {
         "boolean" => 16,
         "bytea" => 17,
+        "\"char\"" => 18,
         "name" => 19,
         "bigint" => 20,
         "smallint" => 21,

@@ -68,6 +68,10 @@ enum Kind {
     Zoned(Zoned),
     /// An array of such moments.
     ZonedArray(Arrays),
+    /// One of values of a type that isn't built in, which only the server knows by its number.
+    NamedArray(Arrays),
+    /// A single byte, or none.
+    Char,
     /// The server's to read.
     Other,
     /// A text that must be a value of another type as well.
@@ -100,24 +104,28 @@ impl Store {
     /// An array of such values.
     fn array(self, parsed: &Declared<'_>, declared: &str) -> Self {
         let kind = match element_oid(&parsed.name) {
-            Some(oid) if !parsed.has_named_elements => {
+            Some(oid) => {
                 let element = Box::new(Self { strict: false, ..self });
                 match element.kind {
                     Kind::Zoned(_) => Kind::ZonedArray(Arrays { element, oid }),
                     // Which way a text in braces will go is not known yet.
                     Kind::Money(ref money) if !money.reads_plain() => Kind::Other,
-                    _ if element.is_binary() => Kind::Array(Arrays { element, oid }),
-                    _ => Kind::Other,
+                    _ if !element.is_binary() => Kind::Other,
+                    _ if parsed.has_named_elements => Kind::NamedArray(Arrays { element, oid }),
+                    _ => Kind::Array(Arrays { element, oid }),
                 }
             }
-            _ => Kind::Other,
+            None => Kind::Other,
         };
         Self { wanted: wanted(&kind, declared).into(), kind, strict: false }
     }
 
     /// Whether values go in binary. Others go as text, and the server reads them.
     pub(crate) fn is_binary(&self) -> bool {
-        !matches!(self.kind, Kind::Other | Kind::Zoned(_) | Kind::ZonedArray(_))
+        !matches!(
+            self.kind,
+            Kind::Other | Kind::Zoned(_) | Kind::ZonedArray(_) | Kind::NamedArray(_)
+        )
     }
 
     /// Whether the server alone says what a value is.
@@ -128,7 +136,11 @@ impl Store {
     /// Whether the server's binary form of a stored value is what [`Store::encode`] wrote. It isn't where the server rewrites values.
     pub(crate) fn compares(&self) -> bool {
         match &self.kind {
-            Kind::Other | Kind::Zoned(_) | Kind::ZonedArray(_) | Kind::Jsonb => false,
+            Kind::Other
+            | Kind::Zoned(_)
+            | Kind::ZonedArray(_)
+            | Kind::NamedArray(_)
+            | Kind::Jsonb => false,
             Kind::Array(arrays) => arrays.element.compares(),
             _ => true,
         }
@@ -259,7 +271,7 @@ impl Store {
             Kind::Moment(moments) => moments.encode(value, strict, wanted, out),
             Kind::Time(times) => times.encode(value, wanted, out),
             Kind::Zoned(zoned) => zoned.encode(value, strict, wanted, out),
-            Kind::ZonedArray(arrays) => {
+            Kind::ZonedArray(arrays) | Kind::NamedArray(arrays) => {
                 let start = out.len();
                 arrays.encode(value, wanted, out)?;
                 out.truncate(start);
@@ -268,6 +280,15 @@ impl Store {
             }
             Kind::Interval(intervals) => intervals.encode(value, wanted, out),
             Kind::Text(texts) => texts.encode(value, wanted, out),
+            Kind::Char => {
+                // One that has no byte has the byte zero.
+                out.push(match value {
+                    [] => 0,
+                    [byte] if byte.is_ascii() => *byte,
+                    _ => return Err((Code::TooLong, wanted)),
+                });
+                Ok(())
+            }
             Kind::Label(labels) => labels.encode(value, wanted, out),
             Kind::Json => {
                 rule::json(value)?;
@@ -355,6 +376,7 @@ fn kind(declared: &Declared<'_>, own: Option<Type>, locale: &Locale) -> Kind {
         "character varying" => Kind::Text(declared.number().map_or(Texts::ANY, Texts::characters)),
         "character" => Kind::Text(Texts::padded(declared.number().unwrap_or(1))),
         "name" => Kind::Text(Texts::NAME),
+        "\"char\"" => Kind::Char,
         "enum" => Kind::Label(Labels::new(declared.labels())),
         "json" => Kind::Json,
         "jsonb" => Kind::Jsonb,
@@ -387,7 +409,10 @@ fn wanted(kind: &Kind, declared: &str) -> String {
         }
         Kind::Money(money) => money.wanted(),
         Kind::Label(_) => format!("one of {}", Labels::shown(&Declared::parse(declared).labels())),
-        Kind::Array(_) | Kind::ZonedArray(_) => format!("an array as {name} takes it ({{1,2}})"),
+        Kind::Array(_) | Kind::ZonedArray(_) | Kind::NamedArray(_) => {
+            format!("an array as {name} takes it ({{1,2}})")
+        }
+        Kind::Char => format!("{name}, which has one character of ASCII"),
         Kind::Moment(Moments { digits, .. })
         | Kind::Time(Times { digits, .. })
         | Kind::Zoned(Zoned { moments: Moments { digits, .. }, .. }) => {
