@@ -298,7 +298,10 @@ def _row_like(row: dict[str, Any], first: Any) -> Any:
         named = {name: value for name, value in row.items() if value is not None or name in first}
         return _dict_like({name: _like(value, first.get(name)) for name, value in named.items()}, first)
     if isinstance(first, (tuple, list)):
-        return _tuple_like([_like(value, one) for value, one in zip(row.values(), first)], first)
+        values, fields = [*row.values()], getattr(first, "_fields", ())
+        if sorted(fields) == sorted(row):
+            values = [row[name] for name in fields]
+        return _tuple_like([_like(value, one) for value, one in zip(values, first)], first)
     if dataclasses.is_dataclass(first) and not isinstance(first, type):
         # A TypeError where some of its fields are not for its constructor.
         return type(first)(**{name: _like(value, getattr(first, name, None)) for name, value in row.items()})

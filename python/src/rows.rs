@@ -45,6 +45,10 @@ pub(crate) struct Rows {
     has_extra: bool,
     /// Of named tuples the fields.
     fields: Option<Py<PyAny>>,
+    /// Of named tuples with the columns' names in another order: where each column's value is.
+    order: Option<Vec<usize>>,
+    /// Whether a frame has said what the columns are, and not who writes these rows.
+    pub(crate) is_behind_frame: bool,
     columns: Vec<Column>,
     /// Whether the columns' names are those of the first row, and not what was asked for.
     is_own: bool,
@@ -96,6 +100,8 @@ impl Rows {
             class: None,
             has_extra: false,
             fields: None,
+            order: None,
+            is_behind_frame: false,
             columns,
             is_own,
             known: known.unbind(),
@@ -183,14 +189,14 @@ impl Rows {
         let py = row.py();
         match self.form {
             Form::Sequence => {
-                if !is_nameless(row) {
-                    self.check_fields(row)?;
-                }
+                let is_named = !is_nameless(row) && self.check_fields(row)?;
+                let order = self.order.as_deref().filter(|_| is_named);
                 if let Ok(row) = row.cast::<PyTuple>() {
                     if row.len() != self.columns.len() {
                         return Err(self.wrong_count(py, row.len()).into());
                     }
                     for (at, column) in self.columns.iter_mut().enumerate() {
+                        let at = order.map_or(at, |order| order[at]);
                         self.bytes += column.push(&*row.get_borrowed_item(at)?)?;
                     }
                     return Ok(());
@@ -202,6 +208,7 @@ impl Rows {
                     return Err(self.wrong_count(py, row.len()).into());
                 }
                 for (at, column) in self.columns.iter_mut().enumerate() {
+                    let at = order.map_or(at, |order| order[at]);
                     self.bytes += column.push(&row.get_item(at)?)?;
                 }
             }
@@ -315,12 +322,19 @@ impl Rows {
         let position = self.position + self.looked;
         let named = match self.form {
             Form::Sequence => {
+                let is_named = !is_nameless(row) && self.check_fields(row).unwrap_or(false);
+                let order = self.order.as_deref().filter(|_| is_named);
+                let places = |at| order.map_or(at, |order| order[at]);
                 if let Ok(row) = row.cast::<PyTuple>() {
-                    let pairs = self.columns.iter_mut().zip(row.iter_borrowed());
-                    pairs.for_each(|(column, value)| column.look_at(&value, position));
+                    for (at, column) in self.columns.iter_mut().enumerate() {
+                        let Ok(value) = row.get_borrowed_item(places(at)) else { continue };
+                        column.look_at(&value, position);
+                    }
                 } else if let Some(row) = list_of(row)? {
-                    let pairs = self.columns.iter_mut().zip(row.iter());
-                    pairs.for_each(|(column, value)| column.look_at(&value, position));
+                    for (at, column) in self.columns.iter_mut().enumerate() {
+                        let Ok(value) = row.get_item(places(at)) else { continue };
+                        column.look_at(&value, position);
+                    }
                 }
                 return Ok(());
             }
@@ -408,23 +422,28 @@ impl Rows {
         Ok(())
     }
 
-    /// Named tuples go by position, as others do: so all of them have the fields of the first one, in its order.
-    fn check_fields(&mut self, row: &Bound<'_, PyAny>) -> PyResult<()> {
+    /// Whether a row has names of fields. Named tuples have the fields of the first one, in its order: they go by name where these are
+    /// the columns, and by position where who writes them has given their values other names.
+    fn check_fields(&mut self, row: &Bound<'_, PyAny>) -> PyResult<bool> {
         let py = row.py();
-        let Some(fields) = row.getattr_opt(intern!(py, "_fields"))? else { return Ok(()) };
+        let Some(fields) = row.getattr_opt(intern!(py, "_fields"))? else { return Ok(false) };
         match self.fields.as_ref().map(|known| known.bind(py)) {
             None => {
-                // Rows without names have gone by position before.
+                let names: Vec<String> = fields.extract().unwrap_or_default();
                 let own: Vec<&str> = self.names().collect();
-                if self.position > 0
-                    && fields.extract::<Vec<String>>().is_ok_and(|names| names != own)
-                {
-                    let (position, own) = (self.position + 1, own.join(", "));
-                    let what = format!(
-                        "row {position} has the fields {fields}, and those before are values of the columns {own}"
-                    );
+                let order = order_of(&own, &names);
+                let (position, columns) = (self.position + 1, own.join(", "));
+                let what = format!("row {position} has the fields {fields}, and ");
+                if order.is_none() && self.is_behind_frame {
+                    let what = format!("{what}the frame before has the columns {columns}");
                     return Err(errors::usage(py, what));
                 }
+                // Rows without names have gone by position before.
+                if self.position > 0 && order.as_ref().is_none_or(|order| !order.is_sorted()) {
+                    let what = format!("{what}those before are values of the columns {columns}");
+                    return Err(errors::usage(py, what));
+                }
+                self.order = order.filter(|order| !order.is_sorted());
                 self.fields = Some(fields.unbind());
             }
             Some(known) if known.is(&fields) || known.eq(&fields)? => {}
@@ -435,7 +454,7 @@ impl Rows {
                 return Err(errors::usage(py, what));
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// As a dict a row has one value of each name: of what else has names, such as the rows of a query, there may be more.
@@ -590,6 +609,15 @@ fn fields_of<'py>(
         }
         (fields, _) => Ok(fields),
     }
+}
+
+/// Where among `names` each of the columns is; `None` where they are not the same names, each of them once.
+fn order_of(columns: &[&str], names: &[String]) -> Option<Vec<usize>> {
+    let place = |column: &&str| names.iter().position(|name| name == column);
+    let order: Vec<usize> = columns.iter().map(place).collect::<Option<_>>()?;
+    let mut seen = vec![false; names.len()];
+    order.iter().for_each(|at| seen[*at] = true);
+    (order.len() == names.len() && seen.into_iter().all(|is_seen| is_seen)).then_some(order)
 }
 
 /// Whether a row's values have no names.

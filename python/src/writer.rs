@@ -535,8 +535,9 @@ impl RowWriter {
                     // Tuples go by the position of the table's own columns.
                     names = self.table_columns(py)?;
                 }
-                let rows = Rows::like(row, names, &self.shared.taking(false))?;
+                let mut rows = Rows::like(row, names, &self.shared.taking(false))?;
                 rows.check_columns(py)?;
+                rows.is_behind_frame = state.names.is_none() && state.writer.is_some();
                 // Another first row there can't be.
                 let _ = self.first.set(py, row.clone().unbind());
                 state.rows.insert(rows)

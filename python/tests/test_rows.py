@@ -219,6 +219,41 @@ def test_named_tuples_have_the_same_fields(sqlite):
     assert sqlite.read() == (["id", "name"], [(1, "a"), (2, "b"), (3, "c")])
 
 
+@pytest.mark.parametrize("columns", [["name", "id"], {"name": "text", "id": "integer"}])
+def test_named_tuples_with_the_names_of_columns_go_by_name(sqlite, columns):
+    """Whatever their order: values went into each other's columns."""
+    rejects = []
+    for rows in ([Pair(1, "a"), ("b", 2), Pair(3, "c")], iter([Pair(1, "a"), ("b", 2), Pair(3, "c")])):
+        sqlite.write(rows, columns=columns, if_exists="replace")
+        assert sqlite.read() == (["name", "id"], [("a", 1), ("b", 2), ("c", 3)])
+    with sqlite.writer(columns=columns, if_exists="replace", max_rejects=1, rejects=rejects, not_null="name") as rows:
+        rows.insert(Pair(1, "a"))
+        rows.insert_many([("b", 2), Pair(3, "c"), Pair(4, None)])
+    assert sqlite.read() == (["name", "id"], [("a", 1), ("b", 2), ("c", 3)])
+    assert [bad.row for bad in rejects] == [Pair(4, None)]
+    # Late ones too, which are looked at before they are written.
+    sqlite.write([*([Pair(None, "a")] * 12_000), Pair(7, "b")], columns=[*columns], if_exists="replace")
+    assert sqlite.read()[1][-1] == ("b", 7)
+
+
+def test_named_tuples_with_other_names_are_renamed_by_columns_alone(sqlite):
+    sqlite.write([Pair(1, "a")], columns=["number", "title"])
+    assert sqlite.read() == (["number", "title"], [(1, "a")])
+
+
+def test_named_tuples_behind_a_frame_go_by_name(sqlite):
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"name": ["a"], "id": [1]})
+    with sqlite.writer() as rows:
+        rows.write(frame)
+        rows.insert(Pair(2, "b"))
+        rows.insert_many([Typed(3, "c"), ("d", 4)])
+    assert sqlite.read() == (["name", "id"], [("a", 1), ("b", 2), ("c", 3), ("d", 4)])
+    with pytest.raises(inrush.UsageError, match="has the fields .*, and the frame before has the columns name, id"), sqlite.writer(if_exists="append") as rows:
+        rows.write(frame)
+        rows.insert(collections.namedtuple("Other", "name key")("b", 2))
+
+
 def test_a_frame_is_no_row(sqlite):
     """One after the other they go by a writer."""
     polars, pandas, arrow = (pytest.importorskip(name) for name in ("polars", "pandas", "pyarrow"))
