@@ -334,7 +334,7 @@ pub(crate) fn feed<'py, T: Send + 'static>(
         let (wanted, asked) = bounded(1);
         let feed = Feed { schema, wanted, is_replayable, is_guess, is_opened: false };
         let work = Arc::clone(&work);
-        let done = watch.begin(move |observer| work(feed, observer))?;
+        let done = watch.begin(py, move |observer| work(feed, observer))?;
         let mut is_misled = false;
         let (outcome, raised) = watch.wait(py, &done, &asked, |to: Wanted| {
             let served = serve(py, watch, &mut given, is_replayable, &to);

@@ -113,7 +113,7 @@ impl Watching {
         py: Python<'_>,
         work: impl FnOnce(&dyn Observer) -> inrush::Result<T> + Send + 'static,
     ) -> PyResult<T> {
-        let done = self.begin(work)?;
+        let done = self.begin(py, work)?;
         let (outcome, raised) = self.wait(py, &done, &never::<()>(), |()| Ok(()))?;
         self.outcome(py, outcome, raised)
     }
@@ -121,20 +121,22 @@ impl Watching {
     /// Begins the work; its outcome comes once.
     pub(crate) fn begin<T: Send + 'static>(
         &self,
+        py: Python<'_>,
         work: impl FnOnce(&dyn Observer) -> inrush::Result<T> + Send + 'static,
     ) -> PyResult<Receiver<inrush::Result<T>>> {
         let (to, done) = bounded(1);
         let watch = Arc::clone(&self.watch);
         let named = thread::Builder::new().name("inrush".to_owned());
-        named
-            .spawn(move || {
-                let outcome = work(&*watch);
-                if let Some(bar) = &watch.bar {
-                    bar.finish();
-                }
-                // Who waits is gone only with the interpreter.
-                let _ = to.send(outcome);
-            })
+        let work = move || {
+            let outcome = work(&*watch);
+            if let Some(bar) = &watch.bar {
+                bar.finish();
+            }
+            // Who waits is gone only with the interpreter.
+            let _ = to.send(outcome);
+        };
+        // Without a thread the work is dropped here, and a writer with it.
+        py.detach(|| named.spawn(work))
             .map_err(|error| PyRuntimeError::new_err(format!("no thread to load with: {error}")))?;
         Ok(done)
     }
@@ -250,7 +252,7 @@ impl Watching {
     }
 
     /// What comes of the work's outcome, where `raised` has stopped it.
-    pub(crate) fn outcome<T>(
+    pub(crate) fn outcome<T: Send>(
         &self,
         py: Python<'_>,
         outcome: inrush::Result<T>,
@@ -259,8 +261,14 @@ impl Watching {
         match outcome {
             Ok(done) => {
                 // It was done before it could be stopped; what was raised has to come out nevertheless.
-                self.tell_rejected(py)?;
-                raised.map_or(Ok(done), Err)
+                match self.tell_rejected(py).and_then(|()| raised.map_or(Ok(()), Err)) {
+                    Ok(()) => Ok(done),
+                    Err(raised) => {
+                        // It may be a writer.
+                        py.detach(|| drop(done));
+                        Err(raised)
+                    }
+                }
             }
             Err(error) => Err(self.failed(py, &error, raised)),
         }

@@ -45,6 +45,7 @@ pub(crate) struct RowWriter {
 
 /// What the caller's thread shares with the one that looks after the clock.
 struct Shared {
+    /// The load in it waits for its threads when it is dropped, and what these free may want the interpreter: so only ever without that.
     state: Mutex<State>,
     target: String,
     options: LoadOptions,
@@ -348,7 +349,7 @@ impl RowWriter {
             return raised.map_or_else(|| self.watching.leave().map(|()| None), Err);
         };
         // What the database is busy with ends before, and may be stopped.
-        let done = self.watching.begin(move |_| Ok(writer.abort()))?;
+        let done = self.watching.begin(py, move |_| Ok(writer.abort()))?;
         let (rows, stopped) = self.watching.wait(py, &done, &never::<()>(), |()| Ok(()))?;
         raised.or(stopped).map_or_else(|| self.watching.leave().map(|()| rows.ok()), Err)
     }
@@ -382,7 +383,17 @@ impl Drop for RowWriter {
         if self.forks != FORKS.load(Relaxed) {
             // Its threads and connections are the parent's: nothing of them may be waited for, or closed.
             std::mem::forget(Arc::clone(&self.shared));
+            return;
         }
+        let shared = &self.shared;
+        Python::attach(|py| {
+            py.detach(|| {
+                let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+                let writer = state.writer.take();
+                drop(state);
+                drop(writer);
+            });
+        });
     }
 }
 
@@ -678,7 +689,8 @@ impl RowWriter {
     /// The load has failed.
     fn over(&self, py: Python<'_>, state: &mut State, error: &Error) -> PyErr {
         state.is_over = true;
-        state.writer = None;
+        let writer = state.writer.take();
+        py.detach(|| drop(writer));
         self.watching.raise(py, error)
     }
 }

@@ -28,6 +28,39 @@ def count_soon(place, wanted, seconds=10):
         time.sleep(0.02)
 
 
+REFUSED = """
+import sys, numpy, inrush
+class Frame:
+    def __init__(self, *names):
+        self.names = names
+    def __arrow_c_stream__(self, schema=None):
+        import pyarrow
+        column = pyarrow.array(numpy.arange(100_000))
+        return pyarrow.Table.from_arrays([column] * len(self.names), names=self.names).__arrow_c_stream__(schema)
+rows = inrush.Writer(sys.argv[1], table="t", progress=False)
+rows.write(Frame("a", "b"))
+if sys.argv[2] == "left":
+    del rows
+else:
+    try:
+        rows.write(Frame("a", "a"))
+    except inrush.Error as error:
+        print(error)
+print("through")
+"""
+
+
+@pytest.mark.parametrize("how", ["refused", "left"])
+def test_a_writer_that_ends_early_does_not_wait_for_who_waits_for_the_interpreter(sqlite, how):
+    """NumPy's memory is freed by the load's threads, and only with the interpreter: it hung for good."""
+    for module in ("numpy", "pyarrow"):
+        pytest.importorskip(module)
+    done = run(REFUSED, sqlite.url, how, timeout=120)
+    assert done.stdout.endswith("through\n"), done.stderr
+    assert "leaving" not in done.stderr
+    assert not sqlite.exists()
+
+
 def test_report_and_order(sqlite):
     writer = sqlite.writer()
     assert writer.report is None
