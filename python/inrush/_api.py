@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
-from collections.abc import Iterable, Iterator, Mapping, MappingView, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, MappingView, Sequence, Set
 from typing import Any, Callable
 
 from . import _inrush, _options
@@ -28,7 +28,7 @@ def _sources(source: Any) -> list[str]:
     return [os.fspath(one) for one in sources]
 
 
-def _same(row: RejectedRow) -> RejectedRow:
+def _same(row: RejectedRow, _floats: Collection[str]) -> RejectedRow:
     return row
 
 
@@ -427,13 +427,13 @@ class Rows:
         self.rows = _Chain(first, iterator)
         return first
 
-    def as_given(self, row: RejectedRow) -> RejectedRow:
-        """A bad row with the row that the program gave."""
+    def as_given(self, row: RejectedRow, floats: Collection[str]) -> RejectedRow:
+        """A bad row with the row that the program gave; `floats` are the columns of floats."""
         if self.is_replayable and isinstance(self.rows, Sequence):
             return row._replace(row=self.rows[row.position - 1])
         from ._values import as_given
 
-        return row._replace(row=as_given(row.row, getattr(self.rows, "first", None)))
+        return row._replace(row=as_given(row.row, getattr(self.rows, "first", None), floats))
 
 
 def _unnamed_index(frame: Any) -> list[str]:

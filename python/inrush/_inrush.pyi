@@ -7,12 +7,13 @@ from typing_extensions import Self
 
 from ._errors import RejectedRow
 
-#: Whether there is a bar, what is called with the progress, what with each bad row, and what makes a bad row of its JSON.
+#: Whether there is a bar, what is called with the progress, what with each bad row, and what makes a bad row of its JSON and the names
+#: of the columns of floats.
 _Watching = tuple[
     bool,
     Callable[[dict[str, Any]], Any] | None,
     Callable[[RejectedRow], Any] | None,
-    Callable[[str], RejectedRow] | None,
+    Callable[[str, list[str]], RejectedRow] | None,
 ]
 
 #: Rows, their columns' names, whether they can be read again, and whether a float that is no number is NULL.

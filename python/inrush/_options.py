@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Callable
 
 from . import _inrush
@@ -336,7 +336,7 @@ def _constant(name: str, value: Any) -> tuple[str, str | None]:
 def watching(
     progress: bool | Callable[[dict[str, Any]], Any],
     rejects: Any,
-    as_given: Callable[[RejectedRow], RejectedRow],
+    as_given: Callable[[RejectedRow, Collection[str]], RejectedRow],
 ) -> tuple[bool, Any, Any, Any]:
     """What is to be seen of a load: a bar, a callback, where bad rows go that go to no file, and what is made of them."""
     tell: Any = None
@@ -347,8 +347,8 @@ def watching(
     elif rejects is not None and not isinstance(rejects, (str, os.PathLike)):
         raise UsageError("rejects: say a path, a list or a callback")
 
-    def given(told: str) -> RejectedRow:
-        return as_given(rejected(told))
+    def given(told: str, floats: Collection[str]) -> RejectedRow:
+        return as_given(rejected(told), floats)
 
     if not (callable(progress) or isinstance(progress, bool) or progress is None):
         raise UsageError(f"progress: {progress!r} is neither True nor False nor a callback")

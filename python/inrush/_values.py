@@ -13,7 +13,7 @@ import json
 import math
 import pathlib
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Callable
 
 
@@ -237,6 +237,8 @@ def _like(value: Any, first: Any) -> Any:
     """A value that has gone through JSON, as the type that the column's first one has; as it is where it can't be one."""
     if value is None:
         return None
+    if isinstance(first, float) and isinstance(value, decimal.Decimal):
+        return float(value)
     try:
         if isinstance(first, (Mapping, list, tuple)):
             return _nested(json.loads(value), first) if isinstance(value, str) else value
@@ -278,14 +280,16 @@ def _tuple_like(values: list[Any], first: Any) -> Any:
     return type(first)(*values) if hasattr(first, "_fields") else type(first)(values)
 
 
-def as_given(raw: str, first: Any) -> Any:
-    """A bad row as the program gave it, or its values by name. `raw` is its JSON, `first` another row of the same form."""
+def as_given(raw: str, first: Any, floats: Collection[str]) -> Any:
+    """A bad row as the program gave it, or its values by name. `raw` is its JSON, `first` another row of the same form, and `floats` are
+    the columns of floats: any other number with a fraction is a decimal."""
     try:
-        row = json.loads(raw, parse_float=decimal.Decimal if _has_decimals(first) else float)
+        row = json.loads(raw, parse_float=decimal.Decimal)
     except ValueError:
         return raw
     if not isinstance(row, dict):
         return row
+    row = {name: float(value) if name in floats and isinstance(value, decimal.Decimal) else value for name, value in row.items()}
     try:
         return _row_like(row, first)
     except Exception:  # noqa: BLE001  The rows are bad enough: whoever asks for them is to get them.
@@ -306,8 +310,3 @@ def _row_like(row: dict[str, Any], first: Any) -> Any:
         # A TypeError where some of its fields are not for its constructor.
         return type(first)(**{name: _like(value, getattr(first, name, None)) for name, value in row.items()})
     return row
-
-
-def _has_decimals(first: Any) -> bool:
-    values = first.values() if isinstance(first, dict) else first if isinstance(first, (tuple, list)) else ()
-    return any(isinstance(value, decimal.Decimal) for value in values)

@@ -8,7 +8,7 @@ import signal
 import threading
 import warnings
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Callable
 
 from . import _inrush, _options
@@ -160,11 +160,11 @@ class Writer(_inrush.RowWriter):
         names = _options.names("columns", [*columns] if isinstance(columns, Mapping) else columns)
         own: list[weakref.ref[Writer]] = []
 
-        def given(row: RejectedRow) -> RejectedRow:
+        def given(row: RejectedRow, floats: Collection[str]) -> RejectedRow:
             writer = own[0]()
             from ._values import as_given
 
-            return row._replace(row=as_given(row.row, writer.first_row if writer else None))
+            return row._replace(row=as_given(row.row, writer.first_row if writer else None, floats))
 
         self = super().__new__(cls, _options.watching(progress, rejects, given), said, names, steps)
         own.append(weakref.ref(self))

@@ -330,6 +330,7 @@ pub(crate) fn feed<'py, T: Send + 'static>(
     loop {
         given.again(watch)?;
         let (schema, is_guess) = given.schema(py)?;
+        watch.watch.learn(&schema);
         let is_guess = is_guess && is_replayable;
         let (wanted, asked) = bounded(1);
         let feed = Feed { schema, wanted, is_replayable, is_guess, is_opened: false };

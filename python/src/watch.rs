@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use arrow_schema::Schema;
 use crossbeam_channel::{Receiver, RecvError, bounded, never, select};
 use inrush::pipe::{Phase, Progress};
 use inrush::{Kind, Observer, Reject};
@@ -25,6 +26,8 @@ pub(crate) struct Watch {
     bar: Option<inrush_cli::Progress>,
     last: Mutex<Option<Progress>>,
     rejected: Mutex<Vec<Reject>>,
+    /// Columns of floats: in JSON a decimal looks like one.
+    floats: Mutex<Vec<String>>,
 }
 
 impl Watch {
@@ -34,11 +37,24 @@ impl Watch {
         let is_shown = bar && std::io::stderr().is_terminal();
         let bar = is_shown
             .then(|| inrush_cli::Progress::new(ProgressMode::Bar, Arc::clone(&stop), false));
-        Self { stop, bar, last: Mutex::default(), rejected: Mutex::default() }
+        Self {
+            stop,
+            bar,
+            last: Mutex::default(),
+            rejected: Mutex::default(),
+            floats: Mutex::default(),
+        }
     }
 
     pub(crate) fn stop(&self) {
         self.stop.store(true, Relaxed);
+    }
+
+    /// What the columns of the rows are.
+    pub(crate) fn learn(&self, schema: &Schema) {
+        let floats = schema.fields().iter().filter(|field| field.data_type().is_floating());
+        let floats = floats.map(|field| field.name().clone()).collect();
+        *self.floats.lock().unwrap_or_else(PoisonError::into_inner) = floats;
     }
 
     /// The bad rows that were told since.
@@ -227,7 +243,10 @@ impl Watching {
     fn given(&self, py: Python<'_>) -> PyResult<Vec<Py<PyAny>>> {
         let rows = self.watch.take_rejected();
         let Some(given) = &self.given else { return Ok(Vec::new()) };
-        rows.iter().map(|row| given.call1(py, (errors::shown(row).to_string(),))).collect()
+        let floats = self.watch.floats.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        rows.iter()
+            .map(|row| given.call1(py, (errors::shown(row).to_string(), floats.as_slice())))
+            .collect()
     }
 
     /// The exception of a failure. Bad rows that were too many are handed on before; what that raises comes out instead, with the

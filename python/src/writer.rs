@@ -17,7 +17,7 @@ use crate::errors;
 use crate::options::Asked;
 use crate::rows::{self, Rows};
 use crate::stream;
-use crate::watch::{TICK, Watching};
+use crate::watch::{TICK, Watch, Watching};
 
 /// How often the caller's thread looks whether the one that looks after the clock is through.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -51,7 +51,7 @@ struct Shared {
     options: LoadOptions,
     /// Where rows are committed on the way.
     steps: Option<Steps>,
-    observer: Arc<dyn Observer + Send>,
+    watch: Arc<Watch>,
 }
 
 struct State {
@@ -74,7 +74,8 @@ impl Shared {
     }
 
     fn begin(&self, schema: SchemaRef) -> inrush::Result<Writer> {
-        let observer = Arc::clone(&self.observer);
+        self.watch.learn(&schema);
+        let observer: Arc<dyn Observer + Send> = Arc::clone(&self.watch) as _;
         match self.steps {
             None => Writer::observed(schema, &self.target, &self.options, observer),
             // The clock is here: rows that are in no batch yet are waiting, too.
@@ -190,7 +191,7 @@ impl RowWriter {
             time: seconds.map(|seconds| Duration::from_secs_f64(seconds.clamp(0.001, 1e9))),
         });
         let watching = if steps.is_some() { watching.in_steps() } else { watching };
-        let observer: Arc<dyn Observer + Send> = Arc::clone(&watching.watch) as _;
+        let watch = Arc::clone(&watching.watch);
         let state = State {
             names,
             rows: None,
@@ -202,8 +203,7 @@ impl RowWriter {
             failed: None,
         };
         let (target, options) = (request.target, request.options);
-        let shared =
-            Arc::new(Shared { state: Mutex::new(state), target, options, steps, observer });
+        let shared = Arc::new(Shared { state: Mutex::new(state), target, options, steps, watch });
         if let Some(Steps { time: Some(after), .. }) = steps {
             let shared = Arc::downgrade(&shared);
             let tick = (after / 4).min(Duration::from_millis(250));

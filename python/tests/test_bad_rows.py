@@ -221,6 +221,51 @@ def test_a_dataclass_as_it_was_given(sqlite):
     assert bad[0].row == rows[1]
 
 
+@dataclasses.dataclass
+class Priced:
+    id: object
+    price: object
+    weight: object
+
+
+EXACT = D("0.12345678901234567890")
+
+
+@pytest.mark.parametrize("first", [(1, D("1.1"), 0.5), (1, None, None), (1, D("1.1"), None), (1, 1, 1)])
+@pytest.mark.parametrize("make", [Priced, lambda *row: row, lambda *row: dict(zip(("id", "price", "weight"), row))])
+@pytest.mark.parametrize("way", ["generator", "writer"])
+def test_decimals_of_bad_rows_keep_their_digits(sqlite, way, make, first):
+    """Whatever the first row is: they came back as floats, or as decimals of floats."""
+    if first[1] == 1:
+        # Of a column of integers a text would come back.
+        rows = [make(*first), make(2, D("2.5"), 0.5), make("x", 5, 0.1)]
+    else:
+        rows = [make(*first), make(2, D("2.5"), 0.5), make("x", EXACT, 0.1)]
+    bad = []
+    options = {"columns": ["id", "price", "weight"], "types": {"id": "integer"}, "max_rejects": 1, "rejects": bad}
+    if way == "writer":
+        with sqlite.writer(**options) as writer:
+            writer.insert_many(rows)
+    else:
+        sqlite.write(iter(rows), **options)
+    (row,) = bad
+    values = [*(row.row.values() if isinstance(row.row, dict) else row.row if isinstance(row.row, tuple) else dataclasses.astuple(row.row))]
+    assert type(row.row) is type(rows[0])
+    assert values == ["x", *([5, 0.1] if first[1] == 1 else [EXACT, 0.1])]
+    assert type(values[2]) is float
+
+
+def test_decimals_of_a_frame_s_bad_rows_keep_their_digits(sqlite):
+    arrow = pytest.importorskip("pyarrow")
+    bad = []
+    frame = arrow.table({"id": ["1", "x"], "price": [D("1.10"), EXACT], "weight": [0.5, 0.1]})
+    sqlite.write(frame, types={"id": "integer"}, max_rejects=1, rejects=bad)
+    assert bad[0].row == {"id": "x", "price": EXACT, "weight": 0.1}
+    with sqlite.writer(types={"id": "integer"}, max_rejects=1, rejects=bad, if_exists="replace") as rows:
+        rows.write(frame)
+    assert bad[1].row == bad[0].row
+
+
 class Nested(typing.NamedTuple):
     x: int
     y: int
