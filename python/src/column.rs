@@ -223,9 +223,25 @@ pub(crate) struct Column {
     is_broken: bool,
     /// The first row whose float is no number.
     first_nan: Option<u64>,
+    /// What it was before the last row that may have changed it.
+    saved: Saved,
     data: Data,
     nulls: NullBufferBuilder,
     rows: usize,
+}
+
+/// What a row makes of a column, and is taken back where the row is refused.
+#[derive(Clone, Copy, Default)]
+struct Saved {
+    /// From 1; 0 is none.
+    row: u64,
+    kinds: Kinds,
+    whole: usize,
+    scale: usize,
+    is_text: bool,
+    is_broken: bool,
+    /// Whether the batch had no value yet.
+    is_nothing: bool,
 }
 
 /// Why a value was not added.
@@ -280,6 +296,7 @@ impl Column {
             is_text: false,
             is_broken: false,
             first_nan: None,
+            saved: Saved::default(),
             data: Data::Nothing,
             nulls: NullBufferBuilder::new(0),
             rows: 0,
@@ -368,6 +385,7 @@ impl Column {
 
     fn put(&mut self, kind: Kind, value: &Bound<'_, PyAny>) -> Result<usize, Full> {
         let row = self.before + self.rows as u64 + 1;
+        self.save(row);
         self.see(kind, value, row);
         let mut own = texts_of(kind);
         if kind == Kind::Float && value.extract::<f64>()?.is_nan() {
@@ -452,6 +470,45 @@ impl Column {
         };
         self.kinds.add(kind);
         Ok(self.pushed(kind, bytes))
+    }
+
+    /// Keeps what it is, for a row that may be refused. One that is tried again has the same number.
+    #[inline]
+    fn save(&mut self, row: u64) {
+        if self.saved.row != row {
+            self.saved = Saved {
+                row,
+                kinds: self.kinds,
+                whole: self.whole,
+                scale: self.scale,
+                is_text: self.is_text,
+                is_broken: self.is_broken,
+                is_nothing: matches!(self.data, Data::Nothing),
+            };
+        }
+    }
+
+    /// Is what it was before the row behind its own, which is refused.
+    pub(crate) fn refuse(&mut self) {
+        let row = self.before + self.rows as u64 + 1;
+        let saved = std::mem::take(&mut self.saved);
+        if saved.row != row {
+            return;
+        }
+        self.kinds = saved.kinds;
+        (self.whole, self.scale) = (saved.whole, saved.scale);
+        (self.is_text, self.is_broken) = (saved.is_text, saved.is_broken);
+        let is_of_row = |first: &mut Option<(u64, String)>| {
+            first.take_if(|(of, _)| *of == row);
+        };
+        self.firsts.iter_mut().for_each(is_of_row);
+        self.first_nan.take_if(|of| *of == row);
+        // What was begun for it is of its kind.
+        if self.rows == 0 {
+            self.clear();
+        } else if saved.is_nothing {
+            self.data = Data::Nothing;
+        }
     }
 
     /// Keeps the first value of each kind.

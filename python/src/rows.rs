@@ -169,6 +169,9 @@ impl Rows {
                     let rows = self.rows;
                     let failed_at = self.columns.iter().position(|column| column.rows() == rows);
                     self.columns.iter_mut().for_each(|column| column.truncate(rows));
+                    if !matches!(full, Full::OtherKind) {
+                        self.columns.iter_mut().for_each(Column::refuse);
+                    }
                     match full {
                         Full::OtherKind => self.close(),
                         Full::Failed(error) => return Err(error),

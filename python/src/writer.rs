@@ -533,6 +533,7 @@ impl RowWriter {
 
     #[inline]
     fn push(&self, py: Python<'_>, state: &mut State, row: &Bound<'_, PyAny>) -> PyResult<()> {
+        let is_first = state.rows.is_none();
         let rows = match &mut state.rows {
             Some(rows) => rows,
             None => {
@@ -549,12 +550,20 @@ impl RowWriter {
                 let mut rows = Rows::like(row, names, &self.shared.taking(false))?;
                 rows.check_columns(py)?;
                 rows.is_behind_frame = state.names.is_none() && state.writer.is_some();
-                // Another first row there can't be.
-                let _ = self.first.set(py, row.clone().unbind());
                 state.rows.insert(rows)
             }
         };
-        rows.push(row)?;
+        let pushed = rows.push(row);
+        if is_first {
+            if pushed.is_err() {
+                // The next one may have other columns.
+                state.rows = None;
+                return pushed;
+            }
+            // Another first row there can't be.
+            let _ = self.first.set(py, row.clone().unbind());
+        }
+        pushed?;
         let has_batch = rows.has_batch();
         // A full step is not to wait until a batch is.
         let is_step = self.shared.steps.as_ref().is_some_and(|steps| state.count(1, steps));

@@ -1,7 +1,10 @@
 """The writer: for programs that have their rows one after the other."""
 
+import datetime as dt
+import decimal
 import gc
 import json
+import math
 import multiprocessing
 import os
 import pickle
@@ -59,6 +62,51 @@ def test_a_writer_that_ends_early_does_not_wait_for_who_waits_for_the_interprete
     assert done.stdout.endswith("through\n"), done.stderr
     assert "leaving" not in done.stderr
     assert not sqlite.exists()
+
+
+#: Values of a column: those before, that of a row which is refused, and those behind.
+REFUSED_VALUES = {
+    "a text among integers": ([1], "x", [2]),
+    "a float among integers": ([1], 1.5, [2]),
+    "the first one": ([None], "x", [2]),
+    "the first one that fits nothing": ([None], b"x", [dt.date(2020, 1, 1)]),
+    "digits of a decimal": ([decimal.Decimal("1.5")], decimal.Decimal("1e-30"), [decimal.Decimal("2.5")]),
+    "a float that is no number": ([1.5], math.nan, [2.5]),
+    "a moment with a zone": ([dt.datetime(2020, 1, 1)], dt.datetime(2020, 1, 1, tzinfo=dt.timezone.utc), [dt.datetime(2020, 1, 2)]),
+    "half of a character": (["a"], "\ud800", ["b"]),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED_VALUES)
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_row_that_is_refused_changes_no_column(sqlite, name, at):
+    """Of what the program goes on after, types and warnings know nothing."""
+    before, refused, behind = REFUSED_VALUES[name]
+
+    def row(value, other):
+        return {"v": value, "o": other} if at == 0 else {"o": other, "v": value}
+
+    rows, wrong = [row(value, 1) for value in before], row(refused, object())
+    late = [row(value, 2) for value in behind]
+    with sqlite.writer() as writer:
+        writer.insert_many([*rows, *late])
+    plain, types, warned = sqlite.read(), writer.report.plan.columns, writer.report.warnings
+    sqlite.execute("drop table t")
+    with sqlite.writer() as writer:
+        writer.insert_many(rows)
+        with pytest.raises(inrush.UsageError, match="no database has a type"):
+            writer.insert(wrong)
+        writer.insert_many(late)
+    assert sqlite.read() == plain
+    assert (writer.report.plan.columns, writer.report.warnings) == (types, warned)
+
+
+def test_a_first_row_that_is_refused_says_nothing_of_the_columns(sqlite):
+    with sqlite.writer() as rows:
+        with pytest.raises(inrush.UsageError):
+            rows.insert({"id": 1, "wrong": object()})
+        rows.insert({"id": 1, "name": "a"})
+    assert sqlite.read() == (["id", "name"], [(1, "a")])
 
 
 def test_report_and_order(sqlite):
