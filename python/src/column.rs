@@ -12,7 +12,7 @@ use arrow_array::{
 };
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, TimeUnit};
-use inrush::plan::{Misfit, ReadRequest, Readers, Spoiler, Type};
+use inrush::plan::{Misfit, ReadRequest, Readers, Spoiler, Trim, Type};
 use inrush_scan::Zone;
 use pyo3::exceptions::{PyAttributeError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::intern;
@@ -149,6 +149,8 @@ enum Texts {
 #[derive(Clone, Debug)]
 pub(crate) struct Taking {
     nan_is_null: bool,
+    /// Whether blanks are cut off texts.
+    trims: bool,
     readers: Arc<Readers>,
 }
 
@@ -156,7 +158,8 @@ impl Taking {
     /// Whether a float that is no number is NULL, and what is said of how texts are read.
     pub(crate) fn new(nan_is_null: bool, read: &ReadRequest) -> Self {
         // What can't be said is the load's to refuse.
-        Self { nan_is_null, readers: Arc::new(Readers::of(read).unwrap_or_default()) }
+        let trims = read.trim != Trim::No;
+        Self { nan_is_null, trims, readers: Arc::new(Readers::of(read).unwrap_or_default()) }
     }
 }
 
@@ -217,6 +220,8 @@ pub(crate) struct Column {
     /// Whether the program's texts are in batches of their own, apart from values of other kinds that are written out: where options say
     /// how the column's texts are read.
     texts_apart: bool,
+    /// Texts that are NULL, and numbers as such texts: values of other kinds that are written so are apart from texts.
+    spellings: Vec<String>,
     /// Whether values had no common type: from then on they are texts.
     is_text: bool,
     /// Whether a text had half of a surrogate pair: such a row is a bad one, and bytes bring it to where bad rows are told.
@@ -280,7 +285,12 @@ impl Column {
     pub(crate) fn new(name: String, taking: &Taking, before: u64) -> Self {
         // Blanks are cut off texts alone, for values that are written out have none.
         let reads = taking.readers.column(&name);
-        let texts_apart = reads.is_some_and(|reads| reads.makes_values());
+        let makes_values = reads.is_some_and(|reads| reads.makes_values());
+        let nulls = taking.readers.nulls_of([name.as_str()]);
+        let nulls = nulls.of_column(0).map(|null| String::from_utf8_lossy(null).into_owned());
+        let spellings: Vec<String> = nulls.collect();
+        // Of texts without the blanks around them only the load knows whether they are NULL.
+        let texts_apart = makes_values || (taking.trims && !spellings.is_empty());
         Self {
             name,
             kinds: Kinds::default(),
@@ -293,6 +303,7 @@ impl Column {
             scale: 0,
             nan_is_null: taking.nan_is_null,
             texts_apart,
+            spellings,
             is_text: false,
             is_broken: false,
             first_nan: None,
@@ -392,6 +403,16 @@ impl Column {
             self.first_nan.get_or_insert(row);
             // Among texts it stands for one that is missing, and no option reads it as something else.
             own = Texts::Own;
+        } else if kind == Kind::Decimal && self.is_apart() && !is_finite(value)? {
+            own = Texts::Own;
+        } else if own == Texts::WrittenOut && !self.texts_apart && !self.spellings.is_empty() {
+            let is_among_texts = match self.data {
+                Data::Text(_, texts) => texts == Texts::Own,
+                _ => self.is_text && kind != Kind::Bytes,
+            };
+            if is_among_texts && !self.is_spelled(kind, value)? {
+                own = Texts::Own;
+            }
         }
         if let Data::Nothing = self.data {
             self.data = self.begin(kind, own);
@@ -427,8 +448,17 @@ impl Column {
                 }
                 8
             }
+            (Data::Text(..) | Data::Bytes(_), Kind::Text | Kind::Int | Kind::Float)
+                if is_null(&self.spellings, kind, value)? =>
+            {
+                self.kinds.add(kind);
+                self.push_null();
+                return Ok(1);
+            }
             (Data::Text(_, texts), _)
-                if self.texts_apart && *texts != own && kind != Kind::Bytes =>
+                if (self.texts_apart || !self.spellings.is_empty())
+                    && *texts != own
+                    && kind != Kind::Bytes =>
             {
                 return self.close_as_text(kind);
             }
@@ -470,6 +500,21 @@ impl Column {
         };
         self.kinds.add(kind);
         Ok(self.pushed(kind, bytes))
+    }
+
+    /// Whether some values of other kinds are apart from texts.
+    fn is_apart(&self) -> bool {
+        self.texts_apart || !self.spellings.is_empty()
+    }
+
+    /// Whether a value that is no text is written as a text that is NULL.
+    fn is_spelled(&self, kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+        if kind == Kind::Bytes {
+            return Ok(false);
+        }
+        let text = text_of(kind, value)?;
+        let text = text.to_str().unwrap_or_default();
+        Ok(self.spellings.iter().any(|null| null == text))
     }
 
     /// Keeps what it is, for a row that may be refused. One that is tried again has the same number.
@@ -643,7 +688,7 @@ impl Column {
         };
         if self.is_text || !self.kinds.is_within(alike) {
             let has_bytes = self.kinds.has(Kind::Bytes) && !self.texts_apart;
-            let texts = if self.texts_apart { own } else { Texts::Own };
+            let texts = if self.is_apart() { own } else { Texts::Own };
             return match kind == Kind::Bytes || has_bytes || self.is_broken {
                 true => Data::Bytes(Spans::of_nulls(rows)),
                 false => Data::Text(Spans::of_nulls(rows), texts),
@@ -833,9 +878,38 @@ impl Column {
     }
 }
 
+/// Whether a decimal is a number.
+fn is_finite(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    value.call_method0(intern!(value.py(), "is_finite"))?.extract()
+}
+
 /// What the texts of values of a kind are.
 fn texts_of(kind: Kind) -> Texts {
     if kind == Kind::Text { Texts::Own } else { Texts::WrittenOut }
+}
+
+/// Whether a text, or a number as a text, is one of those that are NULL.
+fn is_null(nulls: &[String], kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if nulls.is_empty() {
+        return Ok(false);
+    }
+    Ok(match kind {
+        Kind::Text => {
+            let text = value.cast::<PyString>()?;
+            text.to_str().is_ok_and(|text| nulls.iter().any(|null| null == text))
+        }
+        Kind::Int => {
+            let number: i64 = value.extract()?;
+            nulls.iter().any(|null| inrush_scan::integer(null.as_bytes()) == Ok(number))
+        }
+        Kind::Float => {
+            let number: f64 = value.extract()?;
+            let is_infinite = |null: &String| number.is_infinite() && *null == float_text(number);
+            let is_it = |null: &String| inrush_scan::float(null.as_bytes()) == Ok(number);
+            nulls.iter().any(|null| is_it(null) || is_infinite(null))
+        }
+        _ => false,
+    })
 }
 
 /// The microseconds of a `datetime` that has a zone, or has none, as is asked for.

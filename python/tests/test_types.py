@@ -570,6 +570,47 @@ def test_null_within_a_value_is_null(place):
             assert_read(place, got, want)
 
 
+#: Values that are no texts, and the spelling of NULL that their texts are.
+SPELLED = {
+    "decimal": (decimal.Decimal("0"), "0"),
+    "decimal with a point": (decimal.Decimal("1.50"), "1.50"),
+    "beyond 64 bits": (2**70, str(2**70)),
+    "time": (dt.time(0, 0), "00:00:00"),
+    "uuid": (uuid.UUID(int=5), str(uuid.UUID(int=5))),
+    "list": ([], "[]"),
+    "dict": ({"a": 1}, '{"a":1}'),
+    "bool": (True, "true"),
+    "date": (dt.date(2020, 1, 1), "2020-01-01"),
+}
+
+
+@pytest.mark.parametrize("name", SPELLED)
+@pytest.mark.parametrize("others", [[], ["x"]])
+def test_values_that_are_no_texts_are_not_spelled(place, name, others):
+    """Also among texts, which are."""
+    value, spelling = SPELLED[name]
+    rows = [(number, one) for number, one in enumerate([value, *others, value, spelling] if others else [value, None, value])]
+    place.write(rows, columns=["id", "v"], nulls=[spelling])
+    plain = place.values("v")
+    place.write([(number, None if one is spelling else one) for number, one in rows], columns=["id", "v"], if_exists="replace")
+    assert plain == place.values("v")
+    assert plain[0] is not None and plain.count(None) == 1 or place.kind == "csv"
+
+
+def test_numbers_are_spelled_wherever_they_are(sqlite):
+    for value, spelling in ((-999, "-999"), (-999.5, "-999.50"), (math.nan, "NaN"), (math.inf, "Infinity")):
+        for others in ([type(value)(1)], ["x"], [decimal.Decimal("1.5"), "x"]):
+            rows = [(one,) for one in [*others, value, "-998", value]]
+            sqlite.write(rows, columns=["v"], nulls=[f"v={spelling}"], if_exists="replace")
+            assert [one is None for one in sqlite.values("v")] == [False] * len(others) + [True, False, True], (value, others)
+
+
+def test_decimals_and_documents_of_frames_are_not_spelled(sqlite):
+    rows = {"d": pa.array([decimal.Decimal("0")]), "l": [[]], "w": pa.array([decimal.Decimal("0")], pa.decimal256(60, 0)), "s": ["[]"]}
+    sqlite.write(pa.table(rows), nulls=["0", "[]"])
+    assert [value is None for value in sqlite.read()[1][0]] == [False, False, False, True]
+
+
 def test_a_struct_that_is_null_is_a_row_of_nulls(place):
     rows = pa.array([{"a": 1, "b": "x"}, None])
     for given in (rows, pa.chunked_array([rows]), pa.chunked_array([rows])[1:], rows[1:]):

@@ -341,8 +341,10 @@ struct ColumnsRow<'a> {
 }
 
 impl ColumnsRow<'_> {
+    /// What is no text of the source's own is never spelled, but numbers, see [`Column::with_nulls`].
     fn is_null_spelling(&self, column: usize, text: &[u8]) -> bool {
-        self.columns.nulls.of_column(column).any(|null| null == text)
+        !self.columns.columns[column].is_written_out
+            && self.columns.nulls.of_column(column).any(|null| null == text)
     }
 
     /// Values are looked at where there is reason to: texts, bytes that go where only text may, and what bytes could hold only as the
