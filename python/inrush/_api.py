@@ -593,7 +593,7 @@ def _is_arrow(rows: Any) -> bool:
 
 
 def table_columns(said: dict[str, Any]) -> list[str] | None:
-    """The columns of the existing table; None where there is none, or where it is to be recreated."""
+    """The columns of the existing table, but for those of add=; None where there is none, or where it is to be recreated."""
     if said.get("if_exists") == "replace":
         return None
     return _inrush.table_columns(_options.UNWATCHED, said)

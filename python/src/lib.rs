@@ -110,7 +110,7 @@ fn check(
     errors::json(&check)
 }
 
-/// The names of an existing table's columns; `None` where there is no table, or none with names.
+/// The names of an existing table's columns, but for those that the load adds itself; `None` where there is no table, or none with names.
 #[pyfunction]
 fn table_columns(
     py: Python<'_>,
@@ -123,6 +123,22 @@ fn table_columns(
         let table = request.table.clone().unwrap_or_default();
         let facts = target.facts(&location, &table, &request, observer.stop_flag())?;
         let named = facts.table.filter(|table| !table.takes_any && !table.is_nameless);
-        Ok(named.map(|table| table.columns.into_iter().map(|column| column.name).collect()))
+        let names = named.map(|table| table.columns.into_iter().map(|column| column.name));
+        Ok(names.map(|names| without_added(names.collect(), &request.read.columns)))
     })
+}
+
+/// The names of a table's columns that rows have to have.
+fn without_added(mut names: Vec<String>, columns: &inrush::plan::ColumnRequest) -> Vec<String> {
+    for said in &columns.added {
+        let added = said.split_once('=').map_or(said.as_str(), |(name, _)| name);
+        let exact = names.iter().position(|name| name == added);
+        let is_same = |name: &String| {
+            columns.case.is_same(name, added) || name.to_lowercase() == added.to_lowercase()
+        };
+        if let Some(at) = exact.or_else(|| names.iter().position(is_same)) {
+            names.remove(at);
+        }
+    }
+    names
 }

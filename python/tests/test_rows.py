@@ -277,6 +277,20 @@ def test_a_frame_is_no_row(sqlite):
             sqlite.write(wrong)
 
 
+@pytest.mark.parametrize("name", ["batch", "Batch"])
+def test_tuples_have_no_value_for_an_added_column(sqlite, name):
+    """Wherever in the table it is."""
+    sqlite.execute("create table t (id integer, batch text, name text)")
+    sqlite.write([(1, "a")], add={name: "x"}, if_exists="append", case="ignore")
+    with sqlite.writer(add={name: "y"}, if_exists="append", case="ignore") as rows:
+        rows.insert((2, "b"))
+    with sqlite.writer(add={name: "z"}, if_exists="append", case="ignore"):
+        pass
+    assert sqlite.read()[1] == [(1, "x", "a"), (2, "y", "b")]
+    with pytest.raises(inrush.UsageError, match="row 1 has 3 values, and there are 2 columns"):
+        sqlite.write([(1, "a", "b")], add={name: "x"}, if_exists="append", case="ignore")
+
+
 def test_wrong_counts(sqlite):
     for row in ((1,), (1, 2, 3), [], [1, 2, 3]):
         with pytest.raises(inrush.UsageError, match=f"row 3 has {len(row)} values, and there are 2 columns"):
