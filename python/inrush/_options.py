@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import numbers
 import os
 import re
@@ -330,7 +331,25 @@ def _constant(name: str, value: Any) -> tuple[str, str | None]:
         raise UsageError(f"add: {name}: {error}") from error
     if constant is None or not constant[0]:
         raise UsageError(f"add: {name}: {value!r} has no text that could stand in a file")
-    return constant
+    text, type = constant
+    own = value
+    while isinstance(own, enum.Enum):
+        own = own.value
+    if not isinstance(own, str):
+        # Only a text of the program stands for something else.
+        return text.replace("%", "%%"), type
+    # The load would say it in words of the command, whatever else the value has.
+    wrong = None if text in _STANDS_FOR else re.search("%.{,9}", text.replace("%%", ""))
+    if wrong is not None:
+        raise UsageError(
+            f"add: {name}: {value!r}: '{wrong[0]}' is none of {', '.join(_STANDS_FOR)}: "
+            "these stand alone; a percent sign in a text is written %%"
+        )
+    return text, type
+
+
+#: What a text of `add` may be that stands for something else.
+_STANDS_FOR = ("%file", "%path", "%row", "%now")
 
 
 def watching(

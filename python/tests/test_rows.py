@@ -9,6 +9,7 @@ import enum
 import functools
 import io
 import math
+import pathlib
 import sqlite3
 import types
 import typing
@@ -437,6 +438,19 @@ def test_added_columns_are_texts_as_rows_have_them(sqlite):
     assert added[1:5] == ("2024-01-01 00:00:00.000000001", "2024-01-01 00:00:00+00:00", "PT86403S", "PT0.000000001S")
     with pytest.raises(inrush.UsageError, match="add: x: no database has a type"):
         sqlite.write([{"id": 1}], add={"x": object()}, if_exists="replace")
+
+
+def test_percent_signs_of_added_values(sqlite):
+    """Only those of a text are a pattern."""
+    values = {"d": {"a": "100% cotton", "b": "%%"}, "l": ["%row"], "p": pathlib.PurePosixPath("/a/%%b/%row"), "t": "5%% off", "n": "%row"}
+    sqlite.write([{"a": 1}], add=values)
+    assert sqlite.read()[1] == [(1, '{"a":"100% cotton","b":"%%"}', '["%row"]', "/a/%%b/%row", "5% off", 1)]
+    for text, wrong in (("100% cotton", "% cotton"), ("it's 5 %", "%"), ("%rows of --add x=1", "%rows of -")):
+        with pytest.raises(inrush.UsageError) as caught:
+            sqlite.write([{"a": 1}], add={"meta": text}, if_exists="replace")
+        assert f"add: meta: {text!r}: '{wrong}' is none of %file, %path, %row, %now" in str(caught.value)
+    sqlite.write([{"a": 1}], add={"meta": "100%% cotton"}, if_exists="replace")
+    assert sqlite.values("meta") == ["100% cotton"]
 
 
 def test_added_columns_have_values(sqlite):
