@@ -344,6 +344,8 @@ class Rows:
             rows = self._array(rows)
         elif not _is_arrow(rows):
             rows = self._result(rows)
+        elif modules & {"duckdb", "_duckdb"} and hasattr(rows, "types"):
+            _refuse_changed(zip(rows.columns, rows.types))
         if not isinstance(rows, Iterable) and not _is_arrow(rows):
             raise UsageError(f"a {type(rows).__name__} has no rows: write a frame, or an iterable of dicts, tuples or objects")
         if isinstance(rows, (Mapping, bytes, bytearray)):
@@ -385,6 +387,8 @@ class Rows:
 
     def _result(self, rows: Any) -> Any:
         """What a database's driver has as the answer to a query."""
+        if type(rows).__module__.partition(".")[0] in ("duckdb", "_duckdb") and getattr(rows, "description", None):
+            _refuse_changed((column[0], column[1]) for column in rows.description)
         for fetch in ("fetch_arrow", "to_arrow_reader", "fetch_record_batch"):
             if hasattr(rows, fetch):
                 return getattr(rows, fetch)()
@@ -496,6 +500,32 @@ _REPLAYABLE = (Sequence, Set, MappingView, _Tuples)
 
 #: What a column of pandas' objects may hold to be Arrow's: of other objects, such as dicts, PyArrow makes one type that changes some.
 _UNIFORM = {"string", "bytes", "integer", "boolean", "decimal", "empty"}
+
+
+#: Types of DuckDB that its Arrow interface has as values of another: integers of 39 digits as decimals of 38, a time of day without its
+#: zone, bits as the bytes that they are kept in.
+_CHANGED = ("uhugeint", "time with time zone", "bit")
+
+
+def _refuse_changed(columns: Iterable[tuple[str, Any]]) -> None:
+    """Refuses columns of DuckDB whose values its Arrow interface would change without a word."""
+    for name, type in columns:
+        changed = _changed(type)
+        if changed is not None:
+            quoted = '"' + name.replace('"', '""') + '"'
+            what = f"column {name} has values of DuckDB's type {changed}, which its Arrow interface changes"
+            raise UsageError(f"{what}: cast it in the query: {quoted}::varchar")
+
+
+def _changed(type: Any) -> str | None:
+    """The type among those within one of DuckDB that is changed."""
+    kind = str(type.id)
+    if kind in _CHANGED:
+        return kind
+    if kind not in ("list", "array", "struct", "map", "union"):
+        return None
+    found = (_changed(child) for _, child in type.children if hasattr(child, "id"))
+    return next((one for one in found if one is not None), None)
 
 
 def _polars(frame: Any) -> Any:

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import decimal
+import re
 import uuid
 from decimal import Decimal as D
 
@@ -186,6 +187,31 @@ def test_polars_that_is_no_frame(sqlite):
         sqlite.write(pl.DataFrame({"v": pl.Series([object()], dtype=pl.Object)}))
     sqlite.write(pl.Series("v", [1, 2]))
     assert sqlite.values("v") == [1, 2]
+
+
+CHANGED = {
+    "uhugeint": "1::uhugeint",
+    "time with time zone": "'12:00:00+02'::timetz",
+    "bit": "'101'::bit",
+}
+
+
+@pytest.mark.parametrize("name", CHANGED)
+@pytest.mark.parametrize("within", ["{}", "[{}]", "{{'a': {}}}", "map {{'k': {}}}", "[[{}]]"])
+def test_what_duckdb_s_arrow_changes_is_refused(sqlite, name, within):
+    """What it makes of these are other values."""
+    duckdb = pytest.importorskip("duckdb")
+    query = f"""select 1 as id, {within.format(CHANGED[name])} as "a b" """
+    with duckdb.connect() as connection:
+        for rows in (lambda: connection.sql(query), lambda: connection.execute(query)):
+            with pytest.raises(inrush.UsageError, match=f"column a b has values of DuckDB's type {name}, .*: cast") as caught:
+                sqlite.write(rows())
+            with pytest.raises(inrush.UsageError, match="column a b"), sqlite.writer() as writer:
+                writer.write(rows())
+        if within == "{}":
+            cast = re.search(r'"a b"::\S+', str(caught.value))[0]
+            sqlite.write(connection.cursor().sql(f"select {cast} as v from ({query})"))
+            assert [str(value) for value in sqlite.values("v")] == [{"uhugeint": "1", "bit": "101"}.get(name, "12:00:00+02")]
 
 
 def test_polars_nested_nulls(sqlite):
