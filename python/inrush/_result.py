@@ -5,6 +5,8 @@ from __future__ import annotations
 # json and html are imported where they are used: `import inrush` is to take no longer than it must.
 from typing import Any, Iterable
 
+from ._errors import _for_python
+
 
 class _Told:
     """What JSON tells, by attributes."""
@@ -15,6 +17,8 @@ class _Told:
         import json
 
         self._data = json.loads(told) if isinstance(told, str) else told
+        if isinstance(told, str) and "warnings" in self._data:
+            self._data["warnings"] = [_for_python(warning) for warning in self._data["warnings"]]
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, with the keys of `--json`."""

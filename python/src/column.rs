@@ -565,6 +565,11 @@ impl Column {
         }
     }
 
+    /// So many rows come another way before the next one.
+    pub(crate) fn pass(&mut self, rows: u64) {
+        self.before += rows;
+    }
+
     /// Its type is what its values so far say.
     pub(crate) fn settle(&mut self) {
         self.said = Some(self.kinds);

@@ -63,6 +63,8 @@ pub(crate) struct Rows {
     bytes: usize,
     /// Rows so far, for messages.
     pub(crate) position: u64,
+    /// Those of them that came as frames.
+    framed: u64,
     /// Rows that were looked at behind these.
     looked: u64,
     batches: VecDeque<RecordBatch>,
@@ -111,6 +113,7 @@ impl Rows {
             rows: 0,
             bytes: 0,
             position: 0,
+            framed: 0,
             looked: 0,
             batches: VecDeque::new(),
             waiting: 0,
@@ -139,6 +142,13 @@ impl Rows {
             None => column.field(),
         };
         Arc::new(Schema::new(self.columns.iter().map(field).collect::<Vec<_>>()))
+    }
+
+    /// So many rows come as frames before the next one.
+    pub(crate) fn pass(&mut self, rows: u64) {
+        self.position += rows;
+        self.framed += rows;
+        self.columns.iter_mut().for_each(|column| column.pass(rows));
     }
 
     /// Whether enough was seen to say what the columns are.
@@ -442,7 +452,9 @@ impl Rows {
                     return Err(errors::usage(py, what));
                 }
                 // Rows without names have gone by position before.
-                if self.position > 0 && order.as_ref().is_none_or(|order| !order.is_sorted()) {
+                if self.position > self.framed
+                    && order.as_ref().is_none_or(|order| !order.is_sorted())
+                {
                     let what = format!("{what}those before are values of the columns {columns}");
                     return Err(errors::usage(py, what));
                 }

@@ -58,6 +58,8 @@ struct State {
     names: Option<Vec<String>>,
     rows: Option<Rows>,
     writer: Option<Writer>,
+    /// How many rows came as frames.
+    framed: u64,
     is_over: bool,
     report: Option<(String, String)>,
     /// Of a writer in steps: the rows since the last one, handed on or not.
@@ -196,6 +198,7 @@ impl RowWriter {
             names,
             rows: None,
             writer: None,
+            framed: 0,
             is_over: false,
             report: None,
             in_step: 0,
@@ -474,11 +477,13 @@ impl RowWriter {
                 let row = row?;
                 let rows = match &mut rows {
                     Some(rows) => rows,
-                    None => rows.insert(Rows::like(
-                        &row,
-                        Some(names.clone()),
-                        &self.shared.taking(nan_is_null),
-                    )?),
+                    None => {
+                        let taking = self.shared.taking(nan_is_null);
+                        let rows = rows.insert(Rows::like(&row, Some(names.clone()), &taking)?);
+                        let state = held.state(py)?;
+                        rows.pass(state.rows.as_ref().map_or(state.framed, |rows| rows.position));
+                        rows
+                    }
                 };
                 rows.push(&row)?;
                 let state = held.state(py)?;
@@ -549,6 +554,7 @@ impl RowWriter {
                 }
                 let mut rows = Rows::like(row, names, &self.shared.taking(false))?;
                 rows.check_columns(py)?;
+                rows.pass(state.framed);
                 rows.is_behind_frame = state.names.is_none() && state.writer.is_some();
                 state.rows.insert(rows)
             }
@@ -644,6 +650,10 @@ impl RowWriter {
             && batch.num_rows() > 0
         {
             state.count(batch.num_rows(), steps);
+        }
+        state.framed += batch.num_rows() as u64;
+        if let Some(rows) = &mut state.rows {
+            rows.pass(batch.num_rows() as u64);
         }
         self.send(py, state, &batch)
     }

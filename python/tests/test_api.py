@@ -551,6 +551,15 @@ def test_advice_is_in_keywords(said):
     assert _for_python(said) == ADVICE[said]
 
 
+def test_warnings_are_in_keywords(sqlite):
+    rows = [{"a": number} for number in range(99)] + [{"a": "x"}]
+    for options, said in (({}, 'types={"a": "integer"} makes'), ({"max_rejects": 2, "rejects": []}, "max_rejects=2 allows")):
+        report = sqlite.write(rows, if_exists="replace", **options)
+        assert any(said in warning for warning in report.warnings), report.warnings
+        assert "--" not in "".join(report.warnings)
+        assert pickle.loads(pickle.dumps(report)).warnings == report.warnings
+
+
 def test_advice_names_keywords_that_exist():
     """Of all options of the command that have one."""
     import inspect

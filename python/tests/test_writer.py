@@ -109,6 +109,25 @@ def test_a_first_row_that_is_refused_says_nothing_of_the_columns(sqlite):
     assert sqlite.read() == (["id", "name"], [(1, "a")])
 
 
+def test_rows_behind_a_frame_have_the_numbers_of_the_load(sqlite):
+    arrow = pytest.importorskip("pyarrow")
+    pandas = pytest.importorskip("pandas")
+    frame = arrow.table({"id": [1, 2, 3], "v": ["a", "b", "c"]})
+    with sqlite.writer() as rows:
+        rows.write(frame)
+        rows.insert({"id": 4, "v": "d"})
+        with pytest.raises(inrush.UsageError, match="row 5, column v: "):
+            rows.insert({"id": 5, "v": object()})
+        with pytest.raises(inrush.UsageError, match="row 5 has a key 'x'"):
+            rows.insert({"x": 5})
+        rows.write(frame)
+        with pytest.raises(inrush.UsageError, match="row 8, column v: "):
+            rows.write(pandas.DataFrame({"id": [1], "v": [object()]}, dtype=object))
+        rows.insert({"id": 8, "v": math.nan})
+    assert sqlite.values("id") == [1, 2, 3, 4, 1, 2, 3, 8]
+    assert any("(row 8)" in warning for warning in rows.report.warnings)
+
+
 def test_report_and_order(sqlite):
     writer = sqlite.writer()
     assert writer.report is None
