@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 # json is imported where it is used: `import inrush` is to take no longer than it must.
@@ -47,10 +48,12 @@ class Error(Exception):
     line: int | None = None
     record: int | None = None
     column: str | None = None
+    #: The advice in words of the command.
+    _told: list[str]
 
     def __init__(self, message: str = "") -> None:
         super().__init__(message)
-        self.advice = []
+        self.advice, self._told = [], []
 
     def __str__(self) -> str:
         return "; ".join([super().__str__(), *self.advice])
@@ -227,5 +230,20 @@ def make(message: str, about: dict[str, Any]) -> Error:
     error = _CLASSES.get(about["kind"], Error)(_for_python(message))
     for name, value in about.items():
         setattr(error, name, value)
-    error.advice = [_for_python(one) for one in error.advice]
+    error._told = error.advice
+    error.advice = [_for_python(one) for one in error._told]
     return error
+
+
+def without_advice(error: Error, keywords: Collection[str]) -> None:
+    """Leaves out of an error's advice what options of these keywords are in."""
+
+    def is_left(advice: str) -> bool:
+        named = {_OPTIONS[found[1]][0].partition("=")[0] for found in _OPTION.finditer(advice) if found[1] in _OPTIONS}
+        return named.isdisjoint(keywords)
+
+    left = [one for one in error._told if is_left(one)]
+    if left and left[0] is not error._told[0]:
+        # What it was the other way to is gone.
+        left[0] = left[0].removeprefix("or ")
+    error._told, error.advice = left, [_for_python(one) for one in left]

@@ -20,7 +20,7 @@ from typing import Any
 
 from . import _inrush, _options
 from ._api import Rows, _is_arrow, _same, _sources
-from ._errors import Error, UsageError
+from ._errors import Error, UsageError, without_advice
 from ._result import JobReport, _Told
 
 __all__ = ["Job", "Token", "abort", "begin", "begin_files", "gc", "list", "publish", "recover", "write"]
@@ -265,7 +265,7 @@ def write(
         return Token(_inrush.job_write(watching, text, source.fed(names), partition))
     except Error as error:
         # What is for files alone is no advice here.
-        error.advice = [one for one in error.advice if not any(f"{name}=" in one for name in _options.OF_FILES)]
+        without_advice(error, _options.OF_FILES)
         raise
 
 

@@ -91,7 +91,8 @@ pub(crate) fn job_write(
     let job: Job = parsed(py, job)?;
     // What else a job says of reading is for files.
     let read = ReadRequest { types: job.read_types().clone(), ..ReadRequest::default() };
-    let (token, _) = feed(py, rows, &read, &watch, move |rows, observer| {
+    let columns = job.columns.clone();
+    let (token, _) = feed(py, rows, &read, &columns, &watch, move |rows, observer| {
         job::write(&job, rows, partition, observer)
     })?;
     Ok(token.to_string())

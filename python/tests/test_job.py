@@ -1,5 +1,6 @@
 """Jobs: one load that several processes write."""
 
+import collections
 import os
 import re
 import signal
@@ -283,11 +284,21 @@ def test_a_frame_is_begun_as_it_is_written(home, kind):
 
 def test_advice_for_rows_of_a_job_names_what_it_takes(home):
     job = begin(home)
-    for rows in ([{"id": 1}], [{"id": 1, "name": "a", "more": 2}]):
-        with pytest.raises(inrush.Error, match="column (name|more)") as caught:
+    Short = collections.namedtuple("Short", "id")
+    for rows in ([Short(1)], [{"id": 1, "name": "a", "more": 2}], [{"id": 1, "name": "a", "v": 2}]):
+        with pytest.raises(inrush.Error, match="column (name|more|v)") as caught:
             inrush.job.write(job, rows)
-        assert caught.value.advice and not {"add", "drop", "rename"} & set(re.findall(r"\w+(?==)", str(caught.value)))
+        assert [advice.startswith("begin a job for ") for advice in caught.value.advice] == [True]
+        assert not {"add", "drop", "rename"} & set(re.findall(r"\w+", str(caught.value)))
     inrush.job.abort(job)
+
+
+def test_dicts_that_all_lack_a_column_of_the_job_have_null_there(home):
+    """As those have which lack it beside others."""
+    job = begin(home)
+    tokens = [inrush.job.write(job, rows) for rows in ([{"id": 1}], iter([{"id": 2}]), [{"name": "c", "id": 3}], [{"NAME": "d", "id": 4}])]
+    inrush.job.publish(job, tokens)
+    assert dict(zip(home.values("id"), home.values("name"))) == {1: None, 2: None, 3: "c", 4: "d"}
 
 
 def test_a_job_that_is_over_takes_no_rows(home):
