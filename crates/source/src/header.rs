@@ -1,14 +1,16 @@
 //! The columns' names: from a header, or made up.
 
-use inrush_scan::{Dialect, Scanner};
+use std::mem;
 
-use crate::Source;
+use inrush_scan::{Dialect, Newline, Scanner};
+
 use crate::first_line::{self, HeaderVerdict};
 use crate::head::{Head, body_start, lead};
 use crate::infer::{Observed, Spot, is_null_like};
 use crate::look::Records;
 use crate::sample::Sample;
 use crate::sniff::{self, First};
+use crate::{Source, decode};
 use inrush_core::error::{Error, Result, is_invisible, shorten};
 use inrush_core::{ColumnRequest, DialectRequest, MissingColumns, NewColumns, Nulls};
 
@@ -25,6 +27,13 @@ impl Source {
     ) -> Result<Vec<String>> {
         let lead = lead(heads, request);
         let mut names: Vec<String> = Vec::new();
+        let mut rows_of_lead = Vec::new();
+        let are_plain = dialect.newline == Newline::Lf
+            && heads.iter().all(|Head { input, .. }| {
+                input.place.plain().is_some()
+                    && input.compression.is_none()
+                    && decode::is_utf8(input.encoding)
+            });
         for (index, head) in heads.iter_mut().enumerate() {
             let start = body_start(&head.text, request.skip_lines);
             let text = &head.text[start..];
@@ -62,9 +71,22 @@ impl Source {
                         } else {
                             warnings.push(format!("{reason} ({otherwise})"));
                         }
+                        if !header {
+                            rows_of_lead = text.to_vec();
+                        }
                         header
                     }
                 };
+            } else if !rows_of_lead.is_empty()
+                && let Some(first) = &first
+            {
+                // Of a file that is a header alone the first one's rows tell.
+                let rest = &text[first.record.next as usize..];
+                let rest = if rest.trim_ascii().is_empty() { &rows_of_lead } else { rest };
+                let verdict = self.looks_like_header(first, rest, known);
+                if verdict.header == Some(true) && verdict.proven {
+                    return Err(header_of_later(&head.input.name, &first.values));
+                }
             }
             let mut body_at = start;
             let here = match first {
@@ -100,8 +122,9 @@ impl Source {
                 names = here;
                 self.orders.push((0..names.len()).map(Some).collect());
             } else {
-                refuse_other_delimiter(&head.input.name, &here, &names, dialect)?;
-                let order = order(&mut names, &here, &head.input.name, &self.read.columns)?;
+                let (name, columns) = (&head.input.name, &self.read.columns);
+                refuse_other_delimiter(name, &here, &names, dialect, columns)?;
+                let order = order(&mut names, &here, name, Names::Line { are_plain }, columns)?;
                 self.orders.push(order);
             }
             self.widths.push(width);
@@ -129,6 +152,8 @@ impl Source {
         let First { values, raw, .. } = line;
         let names: Vec<String> =
             values.iter().map(|value| String::from_utf8_lossy(value).into_owned()).collect();
+        // What is known of the inputs before this one says nothing of its fields.
+        let before = (mem::take(&mut self.orders), mem::take(&mut self.widths));
         // Whether these are the columns' names is the question, so each column has both of its names.
         let numbers: Vec<String> = (1..=names.len()).map(column_name).collect();
         let known_as = [&names, &numbers].map(|names| names.iter().map(String::as_str).collect());
@@ -155,6 +180,7 @@ impl Source {
             })
             .collect();
         let (seen, _) = self.survey(vec![Sample::of(0, rest)], values.len());
+        (self.orders, self.widths) = before;
         first_line::header(&names, &first, &seen, known, &self.read.columns)
     }
 }
@@ -202,17 +228,31 @@ pub(super) fn unclear(
     known: Option<&[String]>,
     why: &str,
 ) -> Error {
-    let shown: Vec<String> =
-        values.iter().take(SHOWN_MAX).map(|value| shorten(value.trim_ascii())).collect();
     let known = known.unwrap_or_default();
     let known: Vec<&str> = known.iter().take(SHOWN_MAX).map(String::as_str).collect();
     Error::source(format!(
         "{input}: is the first line a header? {why}: {}; the table's columns are {}",
-        shown.join(", "),
+        shown(values),
         known.join(", ")
     ))
     .advise("--header yes if it is one: then its names have to be the table's, or --match position goes by their order")
     .advise("--header no if it is data")
+}
+
+/// Where the first input has no header, and a later one has: that would be a row.
+fn header_of_later(input: &str, values: &[Vec<u8>]) -> Error {
+    Error::source(format!(
+        "{input} seems to have a header, and the first input has none: its first line is {}",
+        shown(values)
+    ))
+    .advise("--header no if it is a row")
+    .advise("or load the files that have a header by themselves: --if-exists append --match position adds them to the others' table")
+}
+
+fn shown(values: &[Vec<u8>]) -> String {
+    let shown: Vec<String> =
+        values.iter().take(SHOWN_MAX).map(|value| shorten(value.trim_ascii())).collect();
+    shown.join(", ")
 }
 
 /// Fields of a line that a message shows.
@@ -301,21 +341,30 @@ pub(super) fn unique(names: Vec<String>, warnings: &mut Vec<String>) -> Vec<Stri
         .collect()
 }
 
+/// What a later input's names are.
+#[derive(Clone, Copy)]
+pub(super) enum Names {
+    /// Its first line, which may be a row; whether all inputs are plain files of text, which other programs can join.
+    Line { are_plain: bool },
+    /// The first row of a sheet, which may be none of names either.
+    Row,
+    /// Its schema.
+    Schema,
+}
+
 /// Where a later input has each of the fields that those before it have; what only it has becomes one of them where the user wants
 /// that.
 pub(super) fn order(
     names: &mut Vec<String>,
     here: &[String],
     input: &str,
+    are: Names,
     columns: &ColumnRequest,
 ) -> Result<Vec<Option<usize>>> {
     if names == here {
         return Ok((0..names.len()).map(Some).collect());
     }
-    let find = |name: &String, among: &[String]| {
-        let exactly = among.iter().position(|other| other == name);
-        exactly.or_else(|| among.iter().position(|other| columns.case.is_same(other, name)))
-    };
+    let find = |name: &String, among: &[String]| position(name, among, columns);
     let listed =
         |found: &mut dyn Iterator<Item = &String>| -> Vec<String> { found.cloned().collect() };
     let missing = listed(&mut names.iter().filter(|name| find(name, here).is_none()));
@@ -324,27 +373,23 @@ pub(super) fn order(
     let is_other = !missing.is_empty() && !may_miss
         || !extra.is_empty() && columns.new == NewColumns::Fail
         || missing.is_empty() && extra.is_empty() && names.len() != here.len();
-    if columns.new == NewColumns::Add && !is_other {
+    // The pieces of a file that was split have no header but the first: whatever is allowed, none of their rows names columns.
+    let are_all_other = missing.len() == names.len() && !names.is_empty() && !here.is_empty();
+    let are_added = columns.new == NewColumns::Add && !is_other;
+    if are_all_other && !(are_added && matches!(are, Names::Schema)) {
+        return Err(all_other(input, here, are));
+    }
+    if are_added {
         names.extend(extra.iter().cloned());
     }
     let order: Vec<Option<usize>> = names.iter().map(|name| find(name, here)).collect();
-    let found: Vec<usize> = order.iter().copied().flatten().collect();
     // Where a name comes twice, here or there, one place has both, or none.
     let mut takers = vec![0; here.len()];
-    found.iter().for_each(|at| takers[*at] += 1);
+    order.iter().copied().flatten().for_each(|at| takers[at] += 1);
     let are_told_apart = takers
         .iter()
         .zip(here)
         .all(|(takers, name)| *takers == 1 || *takers == 0 && find(name, names).is_none());
-    // The pieces of a file that was split have no header but the first.
-    if found.is_empty() && !names.is_empty() && !here.is_empty() {
-        return Err(Error::source(format!(
-            "{input} has none of the first input's columns: its first line is {}",
-            list(here)
-        ))
-        .advise("if that is a row, the file is a piece of a split one: cat FIRST SECOND... | inrush load - TARGET --table NAME")
-        .advise("or load files of different shape into tables of their own"));
-    }
     if !is_other && are_told_apart {
         return Ok(order);
     }
@@ -370,21 +415,51 @@ pub(super) fn order(
     Err(error.advise("or load files of different shape into tables of their own"))
 }
 
-/// A header that is one name by the first input's delimiter, and several by another.
+/// Where a name is among others; one that is written the same goes before one that differs in case.
+fn position(name: &str, among: &[String], columns: &ColumnRequest) -> Option<usize> {
+    let exactly = among.iter().position(|other| other == name);
+    exactly.or_else(|| among.iter().position(|other| columns.case.is_same(other, name)))
+}
+
+/// An input that has none of the columns of those before it.
+fn all_other(input: &str, here: &[String], are: Names) -> Error {
+    const TABLES: &str = "or load files of different shape into tables of their own";
+    let (what, advice) = match are {
+        Names::Line { are_plain: true } => (
+            "its first line is",
+            "if that is a row, the file is a piece of a split one: sed '' FIRST SECOND... | inrush load - TARGET --table NAME",
+        ),
+        Names::Line { are_plain: false } => (
+            "its first line is",
+            "if that is a row, the file is a piece of a split one: put the header in front of it",
+        ),
+        Names::Row => {
+            ("its own are", "give all sheets the names of their columns in the first row")
+        }
+        Names::Schema => ("its own are", "give its columns the names that the first input has"),
+    };
+    Error::source(format!("{input} has none of the first input's columns: {what} {}", list(here)))
+        .advise(advice)
+        .advise(TABLES)
+}
+
+/// A header that is one name by the first input's delimiter, and by another several, one of them a name of the inputs before it.
 fn refuse_other_delimiter(
     input: &str,
     here: &[String],
     names: &[String],
     dialect: &Dialect,
+    columns: &ColumnRequest,
 ) -> Result<()> {
     let [name] = here else { return Ok(()) };
-    let separates = |delimiter: &char| {
-        let parts: Vec<&str> = name.split(*delimiter).collect();
-        parts.len() == names.len() && parts.iter().all(|part| !part.trim().is_empty())
-    };
     let own = char::from(dialect.delimiter);
-    let other = [',', ';', '\t', '|'].into_iter().filter(|one| *one != own).find(separates);
-    match other.filter(|_| names.len() > 1 && !names.contains(name)) {
+    let separates = |delimiter: &char| {
+        *delimiter != own
+            && name.contains(*delimiter)
+            && name.split(*delimiter).any(|part| position(part.trim(), names, columns).is_some())
+    };
+    let other = [',', ';', '\t', '|'].into_iter().find(separates);
+    match other.filter(|_| position(name, names, columns).is_none()) {
         Some(other) => Err(Error::source(format!(
             "{input} seems to separate its fields by [{}], and the first input does by [{}]",
             other.escape_default(),
@@ -414,6 +489,8 @@ mod tests {
     use super::*;
     use inrush_core::Case;
 
+    const LINE: Names = Names::Line { are_plain: true };
+
     fn names(names: &[&str]) -> Vec<String> {
         names.iter().map(|name| (*name).to_owned()).collect()
     }
@@ -436,7 +513,7 @@ mod tests {
         let columns = ColumnRequest::default();
         let of = |here: &[&str], columns: &ColumnRequest| {
             let mut all = names(&["a", "b"]);
-            order(&mut all, &names(here), "x", columns).map(|order| (all, order))
+            order(&mut all, &names(here), "x", LINE, columns).map(|order| (all, order))
         };
         assert_eq!(of(&["B", "a"], &columns).unwrap().1, [Some(1), Some(0)]);
         let error = of(&["a", "c"], &columns).unwrap_err();
@@ -466,11 +543,12 @@ mod tests {
             (&["a", "c", "c"], &add),
             (&["a", "b", "b", "c"], &ignore),
         ] {
-            let error = order(&mut names(&["a", "b"]), &names(here), "x", columns).unwrap_err();
+            let error =
+                order(&mut names(&["a", "b"]), &names(here), "x", LINE, columns).unwrap_err();
             assert!(error.what().contains("a name that comes twice"), "{here:?}: {}", error.what());
         }
         // Of columns that are left out it does not matter.
-        let left_out = order(&mut names(&["a", "b"]), &names(&["a", "c", "c"]), "x", &ignore);
+        let left_out = order(&mut names(&["a", "b"]), &names(&["a", "c", "c"]), "x", LINE, &ignore);
         assert_eq!(left_out.unwrap(), [Some(0), None]);
     }
 }

@@ -961,3 +961,16 @@ fn no_rows_make_an_empty_table() {
     assert_eq!(fixture.columns("t.db", "t").len(), 3);
     assert_eq!(fixture.number("t.db", "SELECT count(*) FROM a"), 0);
 }
+
+/// Their names are no guess, so no row is at stake.
+#[test]
+fn files_with_schemas_that_share_no_column_are_united_where_the_user_says_so() {
+    let fixture = Fixture::new();
+    parquet(&fixture, "a.parquet", &batch(vec![("a", column(StringArray::from(vec!["x"])))]), 10);
+    parquet(&fixture, "b.parquet", &batch(vec![("b", column(StringArray::from(vec!["y"])))]), 10);
+    let load = ["a.parquet", "b.parquet", "t.db", "--table", "t", "--missing-columns", "null"];
+    fixture.load(&[&load[..], &["--new-columns", "add"]].concat()).exits(0);
+    assert_eq!(fixture.table("t.db", "t"), rows![["x", ()], [(), "y"]]);
+    let refused = fixture.refuses(&[&load[..], &["--new-columns", "ignore"]].concat());
+    refused.says(&["none of the first input's columns: its own are b"]);
+}

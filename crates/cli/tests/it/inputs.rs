@@ -280,9 +280,60 @@ fn an_empty_file_may_be_the_first() {
 fn a_file_that_has_no_column_of_the_first_is_refused_whatever_is_allowed() {
     let fixture = Fixture::new();
     fixture.write("1.csv", "id,n\n1,x\n").write("2.csv", "2,y\n3,z\n");
-    let anyhow = ["--missing-columns", "null", "--new-columns", "ignore"];
+    for new in ["ignore", "add", "fail"] {
+        let anyhow = ["--missing-columns", "null", "--new-columns", new];
+        let load = ["1.csv", "2.csv", "t.db", "--table", "t"];
+        fixture.refuses(&[&load[..], &anyhow].concat()).says(&["2.csv", "2, y", "sed ''"]);
+    }
+    // Whatever a file between them adds.
+    fixture.write("more.csv", "more,id\nq,4\n");
+    let anyhow = ["--missing-columns", "null", "--new-columns", "add"];
+    let load = ["1.csv", "more.csv", "2.csv", "t.db", "--table", "t"];
+    fixture.refuses(&[&load[..], &anyhow].concat()).says(&["2.csv", "2, y", "sed ''"]);
+    fixture.write("2.csv.gz", fixture.tool("gzip", &["-c", "2.csv"], b""));
+    let run = fixture.refuses(&["1.csv", "2.csv.gz", "t.db", "--table", "t"]);
+    assert!(!run.says(&["put the header in front"]).stderr.contains("sed"));
+}
+
+#[test]
+fn pieces_of_a_split_file_are_joined_as_the_advice_has_it() {
+    let fixture = Fixture::new();
+    fixture.write("1.csv", "id,n\n1,x").write("part=2.csv", "2,y\n3,z");
+    let run = fixture.refuses(&["1.csv", "part=2.csv", "t.db", "--table", "t"]);
+    run.says(&["sed '' FIRST SECOND... | inrush load - TARGET --table NAME"]);
+    let joined = fixture.tool("sed", &["", "1.csv", "part=2.csv"], b"");
+    fixture.load_reading(&joined, &["-", "t.db", "--table", "t"]).exits(0);
+    assert_eq!(fixture.table("t.db", "t"), rows![[1, "x"], [2, "y"], [3, "z"]]);
+}
+
+#[test]
+fn a_later_file_with_a_header_is_refused_where_the_first_has_none() {
+    let fixture = Fixture::new();
+    fixture
+        .write("0.csv", "1,x\n2,y\n")
+        .write("1.csv", "id,name\n3,z\n")
+        .write("2.csv", "name,id\nw,4\n")
+        .write("alone.csv", "id,name\n")
+        .write("words.csv", "a,b\nc,d\n");
+    for later in ["1.csv", "2.csv", "alone.csv"] {
+        fixture.refuses(&["0.csv", later, "t.db", "--table", "t"]).says(&[
+            later,
+            "seems to have a header",
+            "--header no",
+            "--match position",
+        ]);
+    }
+    // What the user says holds, and a line of words may be a row.
+    fixture.load(&["0.csv", "1.csv", "s.db", "--table", "t", "--header", "no"]).exits(0);
+    assert_eq!(fixture.table("s.db", "t").len(), 4);
+    fixture.load(&["0.csv", "words.csv", "w.db", "--table", "t"]).exits(0);
+    assert_eq!(fixture.table("w.db", "t").len(), 4);
+    // As it is advised.
+    fixture.load(&["0.csv", "t.db", "--table", "t"]).exits(0);
+    let by_position = ["--if-exists", "append", "--match", "position"];
     let load = ["1.csv", "2.csv", "t.db", "--table", "t"];
-    fixture.refuses(&[&load[..], &anyhow].concat()).says(&["2.csv", "2, y", "cat"]);
+    fixture.load(&[&load[..], &by_position].concat()).exits(0);
+    assert_eq!(fixture.table("t.db", "t"), rows![[1, "x"], [2, "y"], [3, "z"], [4, "w"]]);
 }
 
 #[test]
@@ -310,6 +361,13 @@ fn files_of_another_delimiter_are_told_apart_from_those_of_other_columns() {
             fixture.refuses(load).says(&[other, shown, "[;]", "one by one"]);
         }
     }
+    // However many columns the files before it have together.
+    fixture
+        .write("1.csv", "id,a\n1,x\n")
+        .write("2.csv", "id,b\n2,y\n")
+        .write("3.csv", "ID;a\n3;z\n");
+    let load = ["1.csv", "2.csv", "3.csv", "t.db", "--table", "t"];
+    fixture.refuses(&[&load[..], &anyhow].concat()).says(&["3.csv", "[;]", "one by one"]);
 }
 
 #[test]

@@ -860,6 +860,17 @@ fn a_title_above_the_header_is_pointed_out() {
 }
 
 #[test]
+fn a_sheet_without_names_does_not_add_columns_to_one_that_has_them() {
+    let fixture = Fixture::new();
+    fixture.write("a.xlsx", book(&[NAMES, ONE])).write("b.xlsx", book(&[ONE, ONE]));
+    let anyhow = ["--table", "t", "--missing-columns", "null", "--new-columns", "add"];
+    for load in [["a.xlsx", "b.xlsx", "t.db"], ["b.xlsx", "a.xlsx", "t.db"]] {
+        let refused = fixture.refuses(&[&load[..], &anyhow].concat());
+        refused.says(&[load[1], "none of the first input's columns"]);
+    }
+}
+
+#[test]
 fn a_day_that_a_format_with_conditions_shows_is_a_date() {
     const MAIN: &str = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
     let fixture = Fixture::new();

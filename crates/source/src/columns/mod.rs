@@ -41,7 +41,7 @@ use crate::format::{Layout, begin};
 #[cfg(feature = "parquet")]
 use crate::head::DECRYPT_PARQUET;
 use crate::head::HEAD_BYTES;
-use crate::header::{order, unique};
+use crate::header::{Names, order, unique};
 use crate::{Input, Place, Source};
 use inrush_core::encode::Grammar;
 #[cfg(feature = "parquet")]
@@ -143,6 +143,9 @@ impl Source {
         let mut inputs = Vec::new();
         let mut tables: Vec<Table> = Vec::new();
         let (mut orders, mut all) = (Vec::new(), Vec::new());
+        // Whether a sheet has names is a guess.
+        let is_of_sheet = |(place, _): &(Place, Layout)| matches!(place, Place::Sheet(_));
+        let are = if places.iter().any(is_of_sheet) { Names::Row } else { Names::Schema };
         for (place, layout) in places {
             let mut input = Input::plain(place);
             let table = match place {
@@ -161,7 +164,7 @@ impl Source {
                     all = names(&table);
                     (0..all.len()).map(Some).collect()
                 }
-                Some(_) => order(&mut all, &names(&table), &input.name, &read.columns)?,
+                Some(_) => order(&mut all, &names(&table), &input.name, are, &read.columns)?,
             });
             inputs.push(input);
             tables.push(table);
