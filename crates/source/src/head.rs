@@ -13,6 +13,7 @@ use inrush_core::cut::RECORD_BYTES_MAX;
 use inrush_core::error::{Error, Result};
 use inrush_core::signature;
 use inrush_place::cannot_open;
+use inrush_place::rejects::first_note;
 use inrush_store::Pipe;
 use inrush_store::Stop;
 
@@ -24,6 +25,32 @@ pub(super) struct Head {
     pub(super) text: Vec<u8>,
     /// Nothing comes after `text`.
     pub(super) whole: bool,
+    /// Physical lines at its start that are none of its records.
+    pub(super) skip_lines: u64,
+}
+
+impl Head {
+    /// Where records begin, or the header.
+    pub(super) fn body_start(&self) -> usize {
+        body_start(&self.text, self.skip_lines)
+    }
+
+    /// The line that says what separates its fields.
+    pub(super) fn separator_line(&self) -> Option<SeparatorLine<'_>> {
+        separator_line(&self.text, self.skip_lines)
+    }
+
+    /// The text from there on.
+    pub(super) fn body(&self) -> &[u8] {
+        &self.text[self.body_start()..]
+    }
+}
+
+/// The lines to skip of the input at `place`. Files of bad rows begin with a header or a row, whatever stood above those of the input
+/// that they are from.
+fn lines_to_skip(place: &Place, request: &DialectRequest) -> u64 {
+    let is_of_rejects = || place.plain().is_some_and(|path| first_note(path).is_some());
+    if request.skip_lines > 0 && is_of_rejects() { 0 } else { request.skip_lines }
 }
 
 /// The head of the input at `place`, or in the pipe if that is one.
@@ -35,6 +62,8 @@ pub(super) fn read_head(
 ) -> Result<Head> {
     let name = place.name();
     let fail = |error: io::Error| cannot_open(&name, &error);
+    let skip_lines = lines_to_skip(place, request);
+    let request = &DialectRequest { skip_lines, ..request.clone() };
     let pipe = match (place, pipe) {
         (_, Some(pipe)) if !place.can_be_reread() => pipe,
         (Place::File(_) | Place::Member(_) | Place::Sheet(_) | Place::Stored(_), _) => {
@@ -179,7 +208,7 @@ fn look(
         found = has_record(&text, request, &extension);
     }
     input.encoding = encoding;
-    Ok(Head { input, text, whole })
+    Ok(Head { input, text, whole, skip_lines: request.skip_lines })
 }
 
 /// Files that are not text, by their first bytes, and what to do with them.
@@ -277,7 +306,7 @@ fn refuse_binary(name: &str, text: &[u8]) -> Result<()> {
 /// The first of the inputs that has anything in it besides comments, which says how all are written; the first where none has.
 pub(super) fn lead(heads: &[Head], request: &DialectRequest) -> usize {
     let has_text = |head: &Head| {
-        let body = &head.text[body_start(&head.text, request.skip_lines)..];
+        let body = head.body();
         let newline = newline_byte(&head.text);
         let is_text =
             |line: &[u8]| !line.trim_ascii().is_empty() && line.first().copied() != request.comment;
@@ -286,14 +315,14 @@ pub(super) fn lead(heads: &[Head], request: &DialectRequest) -> usize {
     heads.iter().position(has_text).unwrap_or(0)
 }
 
-/// Where records begin: after a byte order mark, `skip_lines` physical lines, and a line that says what separates fields.
-pub(super) fn body_start(text: &[u8], skip_lines: u64) -> usize {
+/// Where records begin, or the header: after a byte order mark, `skip_lines` physical lines, and a line that says what separates fields.
+fn body_start(text: &[u8], skip_lines: u64) -> usize {
     let at = skipped_to(text, skip_lines);
     at + SeparatorLine::at(&text[at..], newline_byte(text)).map_or(0, |line| line.raw.len())
 }
 
 /// The line that says what separates fields: the first, even among those that are skipped, or the first that isn't.
-pub(super) fn separator_line(text: &[u8], skip_lines: u64) -> Option<SeparatorLine<'_>> {
+fn separator_line(text: &[u8], skip_lines: u64) -> Option<SeparatorLine<'_>> {
     [0, skip_lines].into_iter().find_map(|skip_lines| {
         SeparatorLine::at(&text[skipped_to(text, skip_lines)..], newline_byte(text))
     })

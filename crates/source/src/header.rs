@@ -5,7 +5,7 @@ use std::mem;
 use inrush_scan::{Dialect, Newline, Scanner};
 
 use crate::first_line::{self, HeaderVerdict};
-use crate::head::{Head, body_start, lead};
+use crate::head::{Head, lead};
 use crate::infer::{Observed, Spot, is_null_like};
 use crate::look::Records;
 use crate::sample::Sample;
@@ -35,7 +35,7 @@ impl Source {
                     && decode::is_utf8(input.encoding)
             });
         for (index, head) in heads.iter_mut().enumerate() {
-            let start = body_start(&head.text, request.skip_lines);
+            let start = head.body_start();
             let text = &head.text[start..];
             let first = sniff::first_record(text, dialect);
             if first.is_none()
@@ -477,7 +477,7 @@ fn list(names: &[String]) -> String {
 /// The options that leave out lines, of a file that has any.
 fn left_out_by(head: &Head, request: &DialectRequest) -> Option<String> {
     let skipped = [
-        (request.skip_lines > 0).then(|| format!("--skip-lines {}", request.skip_lines)),
+        (head.skip_lines > 0).then(|| format!("--skip-lines {}", head.skip_lines)),
         request.comment.map(|byte| format!("--comment '{}'", char::from(byte))),
     ];
     let skipped: Vec<String> = skipped.into_iter().flatten().collect();

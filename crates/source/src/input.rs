@@ -11,7 +11,7 @@ use inrush_scan::{Dialect, Scanner};
 
 use crate::columns;
 use crate::format::{self, Layout};
-use crate::head::{Head, body_start, lead, read_head};
+use crate::head::{Head, lead, read_head};
 use crate::infer::{Observed, Surveyor};
 use crate::sample::Sampled;
 use crate::{Compression, Place, decode, header, json, separator_line, shapes, sniff, text};
@@ -169,13 +169,12 @@ impl Source {
             let head = read_head(place, request, pipe.as_mut(), &abandoned);
             heads.push(head.map_err(|error| error.in_input(&place.name()))?);
         }
-        for Head { input, text, whole } in &heads {
-            let body = &text[body_start(text, request.skip_lines)..];
-            shapes::refuse(&input.name, body, *whole, request, &input.place.extension())?;
+        for head in &heads {
+            let (input, whole) = (&head.input, head.whole);
+            shapes::refuse(&input.name, head.body(), whole, request, &input.place.extension())?;
         }
         let layout = |head: &Head| {
-            let text = &head.text[body_start(&head.text, request.skip_lines)..];
-            json::layout(text, head.whole, request, &head.input.place.extension())
+            json::layout(head.body(), head.whole, request, &head.input.place.extension())
         };
         let layouts: Vec<_> = heads.iter().map(layout).collect();
         let is_json = layouts[0].is_some();
@@ -208,11 +207,9 @@ impl Source {
         let mut warnings = Vec::new();
         let lead = lead(&heads, request);
         let first = &heads[lead];
-        let skipped = body_start(&first.text, request.skip_lines);
-        let head = &first.text[skipped..];
         let said = separator_line::said(first, request, &mut reasons)?;
         let extension = first.input.place.extension();
-        let sniffed = sniff::dialect(head, first.whole, request, said, &extension)
+        let sniffed = sniff::dialect(first.body(), first.whole, request, said, &extension)
             .map_err(|error| Error::usage(error.to_string()))?;
         reasons.extend(sniffed.reasons);
         warnings.extend(sniffed.warnings);
@@ -227,7 +224,7 @@ impl Source {
         let lost = |head: &Head| sniff::lost_escapes(&head.text, &dialect, reads_null);
         warnings.extend(heads.iter().find_map(lost));
         for head in &mut heads {
-            let body = &head.text[body_start(&head.text, request.skip_lines)..];
+            let body = head.body();
             if sniff::doubles_cr(body) {
                 return Err(Error::source(format!(
                     "{}: lines end in two carriage returns and a newline",

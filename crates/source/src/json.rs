@@ -11,7 +11,7 @@ use inrush_scan::json::{
 
 use std::sync::atomic::AtomicBool;
 
-use crate::head::{HEAD_BYTES, Head, body_start};
+use crate::head::{HEAD_BYTES, Head};
 use crate::header::unique;
 use crate::infer::{Observed, Spot};
 use crate::sample::{Sample, record_bytes, records};
@@ -359,7 +359,7 @@ impl Source {
             .advise("say --format csv if it isn't"));
         }
         for head in &mut heads {
-            let body_at = body_start(&head.text, request.skip_lines);
+            let body_at = head.body_start();
             head.input.body_at = body_at as u64;
             head.input.lines_before = json_lines(&head.text[..body_at]);
         }

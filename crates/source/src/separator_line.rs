@@ -1,6 +1,6 @@
 //! `sep=;`: a first line that tells spreadsheets what separates fields. It is no header and no row.
 
-use crate::head::{Head, separator_line};
+use crate::head::Head;
 use crate::sniff::name;
 use inrush_core::DialectRequest;
 use inrush_core::error::{Error, Result};
@@ -66,7 +66,7 @@ pub(super) fn said(
     request: &DialectRequest,
     reasons: &mut Vec<String>,
 ) -> Result<Option<u8>> {
-    let Some(line) = separator_line(&head.text, request.skip_lines) else { return Ok(None) };
+    let Some(line) = head.separator_line() else { return Ok(None) };
     let shown = line.shown();
     if request.told_delimiter().is_some() {
         reasons.push(format!("the line {shown} is skipped: --delimiter or --format is said"));
@@ -85,7 +85,7 @@ pub(super) fn keep(head: &mut Head, delimiter: u8, request: &DialectRequest) -> 
     if request.told_delimiter().is_some() {
         return Ok(());
     }
-    let Some(line) = separator_line(&head.text, request.skip_lines) else { return Ok(()) };
+    let Some(line) = head.separator_line() else { return Ok(()) };
     let (own, input) = (line.delimiter(&head.input.name)?, &head.input.name);
     if own != delimiter {
         return Err(Error::source(format!(

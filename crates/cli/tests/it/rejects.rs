@@ -423,6 +423,40 @@ fn positions_count_the_decompressed_text_with_comments_and_skipped_lines() {
 }
 
 #[test]
+fn lines_to_skip_are_none_of_a_file_of_bad_rows() {
+    let fixture = Fixture::new();
+    for (name, text, fixed) in [
+        ("in.csv", "a report\nof today\nid,n\n1,1\n2,x\n3,y\n", "id,n\n2,2\n3,3\n"),
+        ("plain.csv", "a report\nof today\n1,1\n2,x\n3,y\n", "2,2\n3,3\n"),
+        (
+            "in.jsonl",
+            "a report\nof today\n{\"id\":1,\"n\":1}\n{\"id\":2,\"n\":\"x\"}\n{\"id\":3,\"n\":\"x\"}\n",
+            "{\"id\":2,\"n\":2}\n{\"id\":3,\"n\":3}\n",
+        ),
+    ] {
+        fixture.sql("t.db", "DROP TABLE IF EXISTS t; CREATE TABLE t (id INTEGER, n INTEGER)");
+        let options = ["t.db", "--table", "t", "--max-rejects", "2", "--skip-lines", "2"];
+        fixture.write(name, text).load(&[&[name], &options[..]].concat()).exits(3);
+        let rejects = name.replace('.', ".rejects.");
+        fixture.write(&rejects, fixed);
+        let again = [&[&*rejects], &options[..], &["--if-exists", "append"]].concat();
+        let run = fixture.load(&again).exits(0);
+        run.prints(&[&format!("--skip-lines 2 is not for {rejects}")]);
+        assert_eq!(fixture.table("t.db", "t"), rows![[1, 1], [2, 2], [3, 3]], "{name}");
+        // Beside a file that has such lines.
+        let more = ["--if-exists", "replace"];
+        fixture
+            .write("more.csv", "a report\nof today\nid,n\n9,9\n")
+            .write("more.jsonl", "\n\n{\"id\":9,\"n\":9}\n");
+        if name != "plain.csv" {
+            let other = if name == "in.csv" { "more.csv" } else { "more.jsonl" };
+            fixture.load(&[&[&*rejects, other], &options[..], &more].concat()).exits(0);
+            assert_eq!(fixture.table("t.db", "t"), rows![[2, 2], [3, 3], [9, 9]], "{name}");
+        }
+    }
+}
+
+#[test]
 fn bad_rows_of_standard_input_go_to_the_current_directory() {
     let dirty = dirty("\n", false);
     let fixture = fixture(&dirty);

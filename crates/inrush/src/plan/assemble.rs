@@ -216,6 +216,7 @@ fn gather(
         },
     };
     let mut rejects_note = None;
+    let nothing_to_skip = unskipped(&request.dialect, &places, &notes);
     if request.split.is_none() {
         (request.dialect, rejects_note) = as_refused(&request.dialect, &notes);
     }
@@ -275,7 +276,9 @@ fn gather(
         [place] => error.in_input(&place.name()),
         _ => error,
     })?;
-    source_facts.warnings.splice(0..0, twice.into_iter().chain(begun).chain(rejects_note));
+    source_facts
+        .warnings
+        .splice(0..0, twice.into_iter().chain(begun).chain(rejects_note).chain(nothing_to_skip));
     source_facts.reasons.extend(rejects_reason);
     // A part is of a whole that was looked at.
     if request.split.is_none() {
@@ -850,6 +853,21 @@ fn as_refused(
         )
     });
     (first, note)
+}
+
+/// What to know of lines to skip where some inputs are bad rows of an earlier load, above which nothing stands.
+fn unskipped(
+    said: &DialectRequest,
+    places: &[Place],
+    notes: &[Option<RejectsNote>],
+) -> Option<String> {
+    let of_rejects = places.iter().zip(notes).filter(|(_, note)| note.is_some());
+    let names: Vec<String> = of_rejects.map(|(place, _)| place.name()).collect();
+    let lines = said.skip_lines;
+    (lines > 0 && !names.is_empty()).then(|| {
+        let names = names.join(", ");
+        format!("--skip-lines {lines} is not for {names}: above bad rows of an earlier load there is nothing to skip")
+    })
 }
 
 /// Refuses bad rows of which one takes in the next, where each was a row of its own before.
