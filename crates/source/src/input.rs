@@ -91,9 +91,11 @@ impl Source {
         self.inputs.first().is_some_and(|input| matches!(input.place, Place::Rows))
     }
 
-    /// For each input, whether it is in another encoding than UTF-8.
-    pub fn decoded(&self) -> Vec<bool> {
-        self.inputs.iter().map(|input| !decode::is_utf8(input.encoding)).collect()
+    /// For each input, its encoding, where that is another one than UTF-8.
+    pub fn decoded(&self) -> Vec<Option<&'static str>> {
+        let other =
+            |input: &Input| (!decode::is_utf8(input.encoding)).then(|| input.encoding.name());
+        self.inputs.iter().map(other).collect()
     }
 
     /// Whether its rows are those of sheets.

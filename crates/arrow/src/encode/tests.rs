@@ -31,7 +31,7 @@ fn encode(columns: &[ArrowColumn], text: &str) -> Encoded {
         nulls: Default::default(),
         widths: vec![columns.len()],
         fields: vec![(0..columns.len()).map(Some).collect()],
-        decoded: vec![false],
+        decoded: vec![None],
         columns: columns
             .iter()
             .map(|column| ShapeColumn {
@@ -181,7 +181,7 @@ fn absent_columns_are_null_and_required_ones_are_not() {
         nulls: inrush_core::Nulls::of(&["NA".to_owned()], &[]),
         widths: vec![1],
         fields: vec![vec![Some(0)]],
-        decoded: vec![false],
+        decoded: vec![None],
         columns: shape_columns
             .iter()
             .map(|c| ShapeColumn {

@@ -339,6 +339,26 @@ fn invalid_utf_8_is_a_bad_row_and_never_a_replacement_character() {
 }
 
 #[test]
+fn what_is_malformed_in_another_encoding_is_called_so() {
+    let fixture = Fixture::new();
+    let utf16: Vec<u8> =
+        "id,v\n1,a\n2,b".encode_utf16().chain([0xd800]).flat_map(u16::to_le_bytes).collect();
+    fixture.write("u.csv", [&b"\xff\xfe"[..], &utf16, b"\n\0"].concat());
+    fixture.write("s.csv", b"id,v\n1,a\n2,b\x81\xff\n");
+    fixture.write("s.jsonl", b"{\"v\":\"b\x81\xff\"}\n");
+    for (file, encoding, name) in [
+        ("u.csv", "utf-16le", "UTF-16LE"),
+        ("s.csv", "shift_jis", "Shift_JIS"),
+        ("s.jsonl", "shift_jis", "Shift_JIS"),
+    ] {
+        let options = ["t.db", "--table", "t", "--encoding", encoding, "--type", "v=text"];
+        let run = fixture.refuses(&[&[file], &options[..]].concat());
+        let run = run.says(&[&format!("bytes that are malformed in {name}: 'b")]);
+        assert!(!run.stderr.contains("UTF-8"), "{}", run.stderr);
+    }
+}
+
+#[test]
 fn numbers_beyond_64_bits_are_no_integers() {
     let fixture = Fixture::new();
     fixture.sql("t.db", "CREATE TABLE t (id INTEGER, n INTEGER)");

@@ -133,8 +133,8 @@ pub struct Shape {
     pub widths: Vec<usize>,
     /// For each input, the index of the field that each column takes its value from; `None` where the input does not have it.
     pub fields: Vec<Vec<Option<usize>>>,
-    /// For each input, whether it is decoded: in another encoding than UTF-8, so that its text is other bytes than its own.
-    pub decoded: Vec<bool>,
+    /// For each input, the encoding of which its text is made: then it is other bytes than its own. `None` where that is UTF-8.
+    pub decoded: Vec<Option<&'static str>>,
     /// The columns, by name, for messages.
     pub columns: Vec<ShapeColumn>,
     /// Why text with a NUL byte is a bad row; `None` where the target takes it.
@@ -144,9 +144,9 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Whether an input is decoded.
-    fn is_decoded(&self, file: usize) -> bool {
-        self.decoded.get(file).is_some_and(|is| *is)
+    /// The encoding of an input, where it is decoded.
+    fn decoded_of(&self, file: usize) -> Option<&'static str> {
+        self.decoded.get(file).copied().flatten()
     }
 }
 

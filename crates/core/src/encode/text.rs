@@ -328,7 +328,8 @@ impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
         let shape: &Shape = shape;
         let bytes = chunk.bytes.as_slice();
         let order = FieldOrder::of(shape, chunk);
-        let has_own_bytes = S::HAS_STRINGS || !shape.is_decoded(chunk.origin.file as usize);
+        let decoded = shape.decoded_of(chunk.origin.file as usize);
+        let has_own_bytes = S::HAS_STRINGS || decoded.is_none();
         let has_bytes = shape.columns.iter().any(|column| column.bytes);
         // One vectorised look at the whole chunk saves a look at every field; nearly all chunks pass.
         let clean = simdutf8::basic::from_utf8(bytes).is_ok()
@@ -337,7 +338,7 @@ impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
         let mut records = syntax.records(shape, chunk, 0);
         let mut lines = LineCounter::default();
         let unread = Reader::default();
-        let mut look = Look::new(shape, clean, has_own_bytes);
+        let mut look = Look::new(shape, clean, has_own_bytes, decoded);
         let is_plain = look.is_plain::<S>();
         let mut watch = Watch::of(shape);
         while let Some(record) = records.next(fields) {
@@ -396,6 +397,8 @@ struct Look {
     clean: bool,
     /// Whether the values of columns of bytes are what the input has, and no characters of another encoding; JSON's are in base64.
     has_own_bytes: bool,
+    /// The encoding of which the text is made.
+    decoded: Option<&'static str>,
     reads: bool,
     refuses_nulls: bool,
     has_nulls: bool,
@@ -405,10 +408,11 @@ struct Look {
 }
 
 impl Look {
-    fn new(shape: &Shape, clean: bool, has_own_bytes: bool) -> Self {
+    fn new(shape: &Shape, clean: bool, has_own_bytes: bool, decoded: Option<&'static str>) -> Self {
         Self {
             clean,
             has_own_bytes,
+            decoded,
             reads: Reader::is_needed(shape),
             refuses_nulls: shape.columns.iter().any(|column| column.refuses_null),
             has_nulls: !shape.nulls.is_empty(),
@@ -431,7 +435,7 @@ impl Look {
         at: Whereabouts,
     ) -> Result<(), BadRecord> {
         if !self.clean {
-            check_text(row, self.has_own_bytes)?;
+            check_text(row, self.has_own_bytes, self.decoded)?;
         }
         if S::HAS_STRINGS {
             check_strings(row)?;
@@ -453,7 +457,11 @@ impl Look {
 }
 
 /// Looks at each field of a record in a chunk that isn't clean as a whole.
-fn check_text<S: Syntax>(row: &TextRow<'_, S>, has_own_bytes: bool) -> Result<(), BadRecord> {
+fn check_text<S: Syntax>(
+    row: &TextRow<'_, S>,
+    has_own_bytes: bool,
+    decoded: Option<&'static str>,
+) -> Result<(), BadRecord> {
     for (index, column) in row.shape.columns.iter().enumerate() {
         let raw = row.fields[index].raw(row.chunk);
         if column.bytes {
@@ -463,9 +471,19 @@ fn check_text<S: Syntax>(row: &TextRow<'_, S>, has_own_bytes: bool) -> Result<()
             }
             continue;
         }
-        super::check_text(row.shape, index, raw)?;
+        super::check_text(row.shape, index, raw).map_err(|bad| match decoded {
+            Some(encoding) if bad.code == Code::Utf8 => malformed(bad, encoding, raw),
+            _ => bad,
+        })?;
     }
     Ok(())
+}
+
+/// The same of a text that was in another encoding: what is no UTF-8 in it stands for what was malformed there.
+#[cold]
+fn malformed(bad: BadRecord, encoding: &str, raw: &[u8]) -> BadRecord {
+    let message = format!("bytes that are malformed in {encoding}: {}", shorten(raw));
+    BadRecord { message, ..bad }
 }
 
 /// What is wrong with a value of bytes that is other bytes in the input.

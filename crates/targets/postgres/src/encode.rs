@@ -537,7 +537,7 @@ mod tests {
             nulls: Default::default(),
             widths: vec![1],
             fields: vec![vec![Some(0)]],
-            decoded: vec![false],
+            decoded: vec![None],
             columns: vec![ShapeColumn {
                 name,
                 pinned: true,
