@@ -283,14 +283,17 @@ fn byte(text: &str, option: &str) -> Result<u8> {
         let error = usage(format!("{option} '{text}': takes one ASCII character"));
         match text.starts_with('\\') {
             true => error.advise("most shells write a control character as $'\\x01'"),
-            false if option == "--delimiter" => {
-                let escaped = |c: char| match "/.*[^$&\\".contains(c) {
+            false if option == "--delimiter" && !text.is_empty() => {
+                let escaped = |c: char| match "/.*[^$\\".contains(c) {
                     true => format!("\\{c}"),
                     false => c.to_string(),
                 };
                 let all: String = text.chars().map(escaped).collect();
-                let one: String = text.chars().take(1).map(escaped).collect();
-                error.advise(format!("make one character of several first: sed 's/{all}/{one}/g'"))
+                // Of bash and others; in it a backslash and an apostrophe have one more before them.
+                let all = all.replace('\\', r"\\").replace('\'', r"\'");
+                error.advise(format!(
+                    "make one character of it first, if no value holds it: sed $'s/{all}/\\x1f/g' FILE | inrush load - TARGET --delimiter $'\\x1f'"
+                ))
             }
             false => error,
         }

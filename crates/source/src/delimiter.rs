@@ -17,6 +17,9 @@ const OTHERS: [u8; 5] = [b' ', b':', b'^', 0x01, 0x1f];
 /// Shares of regular records that differ by less than this differ by a few bad rows.
 const NOISE: f64 = 0.02;
 
+/// Lines with few values among which a title is looked for; below more of them is a table that is mostly empty.
+const TITLE_LINES_MAX: usize = 10;
+
 /// Records that have to agree before nothing else is possible.
 const SURE_MIN: usize = 2;
 
@@ -29,6 +32,8 @@ pub(super) struct Found {
     pub(super) is_one_column: bool,
     /// Lines before the first with the usual number of fields, if all of them have far fewer: a title.
     pub(super) title_lines: usize,
+    /// Whether these have as many fields, most of them empty, as programs fill up all lines of a sheet.
+    pub(super) title_is_filled_up: bool,
     /// Whether a blank stands behind every delimiter, or nearly.
     pub(super) is_spaced: bool,
 }
@@ -41,6 +46,7 @@ impl Found {
             rivals: Vec::new(),
             is_one_column: false,
             title_lines: 0,
+            title_is_filled_up: false,
             is_spaced: false,
         }
     }
@@ -81,6 +87,7 @@ pub(super) fn choose(
         rivals: rivals.iter().map(|reading| reading.dialect.delimiter).collect(),
         is_one_column: chosen.is_one_column(),
         title_lines: chosen.title_lines(head),
+        title_is_filled_up: chosen.starts_regular(),
         is_spaced: chosen.is_spaced(),
     })
 }
@@ -237,17 +244,25 @@ impl Reading {
     }
 
     fn title_lines(&self, head: &[u8]) -> usize {
-        if !self.separates() || self.starts_regular() {
+        if !self.separates() {
             return 0;
         }
+        let is_filled_up = self.starts_regular();
         let mut scanner = Scanner::new(&self.dialect, head);
-        let mut fields = Vec::new();
+        let (mut fields, mut lines) = (Vec::new(), 0);
         while let Some(record) = scanner.next(&mut fields) {
-            if record.fault.is_none() && fields.len() == self.width {
+            let with_values = match is_filled_up {
+                true => fields.iter().filter(|field| !field.raw(head).is_empty()).count(),
+                false => fields.len(),
+            };
+            let is_short = with_values * 2 <= self.width;
+            let is_whole = fields.len() == self.width && !(is_filled_up && is_short);
+            if record.fault.is_none() && is_whole {
                 let before = &head[..record.start as usize];
                 return inrush_scan::count_lines(&self.dialect, before) as usize;
             }
-            if record.fault.is_some() || fields.len() * 2 > self.width {
+            lines += 1;
+            if record.fault.is_some() || !is_short || is_filled_up && lines == TITLE_LINES_MAX {
                 return 0;
             }
         }

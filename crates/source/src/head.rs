@@ -125,7 +125,10 @@ fn no_record(name: &str, text: &[u8]) -> Error {
         true => Error::source(format!(
             "{name} begins with an object of JSON of more than {mib} MiB, which would be one row"
         ))
-        .advise("if its rows are in a list within it, jq -c '.LIST[]' makes lines of them"),
+        .advise(format!(
+            "if its rows are in a list within it, jq -c '.LIST[]' makes lines of them{}",
+            json::of_jq(text)
+        )),
         false => Error::source(format!("the first {mib} MiB of {name} hold no record"))
             .advise("check --skip-lines, --comment and --encoding"),
     }
@@ -223,7 +226,7 @@ const BINARIES: [(&[u8], &str, &str); 38] = [
     (
         signature::SQLITE,
         "an SQLite database",
-        "if it is the target, name it last, as sqlite:FILE; its rows come by its own program: sqlite3 -csv -header FILE 'SELECT ...' | inrush load - TARGET",
+        "if it is the target, name it last, as sqlite:FILE; its rows come by its own program: sqlite3 -json FILE 'SELECT ...' | inrush load - TARGET, with --type c=float for a column of REAL; of a BLOB select iif(c IS NULL, NULL, hex(c))",
     ),
     (signature::ZIP, "a zip archive or a workbook", WITHIN_ADVICE),
     (b"PK\x05\x06", "an empty zip archive", "name another file"),
@@ -239,7 +242,11 @@ const BINARIES: [(&[u8], &str, &str); 38] = [
     (b"\xff\x06\0\0sNaPpY", "a file compressed by Snappy", "decompress it first: snzip -d"),
     (b"ORC", "an ORC file", "convert it to Parquet first: pyarrow.orc reads it"),
     (b"FEA1", "a Feather file of version 1", "convert it first: pyarrow.feather reads it"),
-    (b"RDX", "an R file", "save it as CSV: write.csv(load(...))"),
+    (
+        b"RDX",
+        "an R file",
+        "load('FILE') in R, then arrow::write_parquet(OBJECT, 'OUT.parquet'), or write.csv(OBJECT, 'OUT.csv', na = '', row.names = FALSE), which keeps 15 digits",
+    ),
     (b"\x80\x04\x95", "a Python pickle", "save it as CSV or Parquet with Python"),
     (b"\xfebin", "a binary log of MySQL", "mysqlbinlog reads it"),
     (b"TAPE", "a backup of SQL Server", "restore it there: RESTORE DATABASE"),
@@ -280,7 +287,7 @@ fn refuse_binary(name: &str, text: &[u8]) -> Result<()> {
     let version = text.get(12..text.len().min(20)).unwrap_or_default();
     if text.get(8..12) == Some(b"DUCK") && version.contains(&0) {
         return Err(Error::source(format!("{name} is a DuckDB database, not text"))
-            .advise("if it is the target, name it last, as duckdb:FILE; its rows come by its own program: duckdb -csv FILE 'SELECT ...' | inrush load - TARGET"));
+            .advise("if it is the target, name it last, as duckdb:FILE; its rows come by its own program: duckdb FILE \"COPY t TO 't.parquet'\" writes a file that keeps them as they are"));
     }
     // Words may begin as an ORC or an R file does.
     let is_text = |magic: &[u8]| magic.is_ascii() && !text.contains(&0) && !magic.contains(&0);

@@ -240,7 +240,10 @@ impl Source {
                     "{}: lines end in lone carriage returns, and some in newlines",
                     head.input.name
                 ))
-                .advise("convert the file first: tr '\\r' '\\n' makes newlines of all"));
+                .advise(format!(
+                    "convert the file first: {} makes newlines of all",
+                    sniff::TO_NEWLINES
+                )));
             }
             separator_line::keep(head, dialect.delimiter, request)?;
         }

@@ -140,11 +140,73 @@ fn rows_inside(text: &[u8], layout: JsonLayout) -> Option<(String, String)> {
                 let text = member.value.raw(text);
                 Some(inner.iter().map(|member| member.key.raw(text).to_vec()).collect::<Vec<_>>())
             });
-            let first = keys.next().flatten().filter(|first| !first.is_empty());
-            let are_alike = first.is_some() && members.len() > 1 && keys.all(|keys| keys == first);
-            are_alike.then(|| (".[]".to_owned(), "objects in it".to_owned()))
+            let first = keys.next().flatten().filter(|first| !first.is_empty())?;
+            let are_alike = members.len() > 1
+                && keys.all(|keys| keys.as_ref().is_some_and(|keys| *keys == first));
+            are_alike.then(|| with_key(&first))
         })?;
     Some((filter, key))
+}
+
+/// The filter of `jq` that makes rows of the objects in an object, each with its key there besides its own members.
+fn with_key(members: &[Vec<u8>]) -> (String, String) {
+    let is_free = |name: &String| members.iter().all(|member| member != name.as_bytes());
+    let names = (1..).map(|n| if n == 1 { "key".to_owned() } else { format!("key_{n}") });
+    let name = names.into_iter().find(is_free).unwrap_or_default();
+    (
+        format!("to_entries[] | {{{name}: .key}} + .value"),
+        format!("objects in it, with the name of each as {name}"),
+    )
+}
+
+/// What to say of `jq` besides, which before version 1.7 makes doubles of numbers: where the text has one with more digits than that.
+pub(super) fn of_jq(text: &[u8]) -> &'static str {
+    match has_long_numbers(text) {
+        true => " (by jq 1.7 or later: earlier ones change its long numbers)",
+        false => "",
+    }
+}
+
+/// Whether a number has more digits than a double keeps.
+fn has_long_numbers(mut text: &[u8]) -> bool {
+    let is_of_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-');
+    while let Some(at) = text.iter().position(|byte| *byte == b'"' || byte.is_ascii_digit()) {
+        text = &text[at..];
+        if text[0] == b'"' {
+            let mut end = 1;
+            while let Some(found) =
+                memchr::memchr2(b'"', b'\\', text.get(end..).unwrap_or_default())
+            {
+                end += found + 1;
+                if text[end - 1] == b'"' {
+                    break;
+                }
+                end += 1;
+            }
+            text = match text.get(end..) {
+                Some(behind) if end > 1 => behind,
+                _ => return false,
+            };
+            continue;
+        }
+        let len = text.iter().position(|byte| !is_of_number(byte)).unwrap_or(text.len());
+        // Fifteen digits any double keeps.
+        if len > 15 && str::from_utf8(&text[..len]).is_ok_and(|number| !is_kept(number)) {
+            return true;
+        }
+        text = &text[len..];
+    }
+    false
+}
+
+/// Whether the nearest double has the digits of a number.
+fn is_kept(number: &str) -> bool {
+    let digits = |number: &str| {
+        let mantissa = number.split(['e', 'E']).next().unwrap_or_default();
+        let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+        digits.trim_matches('0').to_owned()
+    };
+    number.parse::<f64>().is_ok_and(|double| digits(&format!("{double:e}")) == digits(number))
 }
 
 /// How deep a list is looked for.
@@ -284,15 +346,16 @@ fn without_columns(head: &Head, layout: JsonLayout) -> Error {
     ))
     .about(name);
     let behind = text.get(fault.at() as usize..).unwrap_or_default().trim_ascii_start().first();
-    error.advise(match (text.trim_ascii_start().first(), fault, behind) {
+    let of_jq = of_jq(text);
+    let of_arrays = format!("make lines of the objects of all its arrays: jq -c '.[]'{of_jq}");
+    let advice = match (text.trim_ascii_start().first(), fault, behind) {
         (Some(0x1e), ..) => "take out the separators of RFC 7464: tr -d '\\036'",
         (Some(b'{' | b'['), JsonFault::TextAfter { .. }, Some(b',')) => TAKE_OUT_COMMAS,
-        (Some(b'['), JsonFault::Expected { .. }, Some(b']')) => {
-            "make lines of the objects of all its arrays: jq -c '.[]'"
-        }
+        (Some(b'['), JsonFault::Expected { .. }, Some(b']')) => &of_arrays,
         (Some(b'{' | b'['), ..) => "fix that record, or check that it is the file you mean",
         _ => "if it is delimited text, say --format csv",
-    })
+    };
+    error.advise(advice.to_owned())
 }
 
 /// Whether records are arrays: the first that is either decides.
@@ -452,8 +515,9 @@ impl Source {
             && let Some((filter, rows)) = rows_inside(&first.text[body(first)..], layout)
         {
             let (name, filter) = (&first.input.name, shell_word(&filter));
+            let of_jq = of_jq(&first.text);
             warnings.push(format!(
-                "{name} is one object, which is one row; jq -c {filter} makes lines of the {rows}, to be loaded as rows"
+                "{name} is one object, which is one row; jq -c {filter} makes lines of the {rows}, to be loaded as rows{of_jq}"
             ));
         }
         let has_commas = layout != JsonLayout::Array && has_commas(&first.text[body(first)..]);

@@ -91,7 +91,7 @@ const SHAPES: [Shape; 22] = [
     }),
     shape(
         "a table drawn for people, with lines between its cells",
-        "have it written as CSV: psql --csv, mysql --batch, sqlite3 -csv",
+        "have it written otherwise: psql -c \"\\copy (SELECT ...) TO 'OUT.csv' CSV HEADER\", sqlite3 -json",
         is_drawn,
     ),
     yielding("an e-mail", "name the attachment, saved as a file", is_email),

@@ -23,6 +23,9 @@ pub(crate) struct Sniffed {
     pub is_spaced: bool,
 }
 
+/// What makes newlines of all line ends; `tr` would leave a blank line behind each CRLF.
+pub(crate) const TO_NEWLINES: &str = r"perl -pe 's/\r\n?/\n/g'";
+
 /// The kind of line ends: a lone CR counts only where there is no LF at all.
 pub(crate) fn newline(head: &[u8]) -> Newline {
     if memchr::memchr(b'\n', head).is_none() && memchr::memchr(b'\r', head).is_some() {
@@ -73,10 +76,9 @@ pub(crate) fn dialect(
     if newline == Newline::Cr {
         reasons.push("lines end in a lone carriage return".to_owned());
     } else if has_more_cr(head) {
-        warnings.push(
-            "carriage returns that no newline follows are data, and there are more of them than lines: if they end lines, convert the file first (tr '\\r' '\\n')"
-                .to_owned(),
-        );
+        warnings.push(format!(
+            "carriage returns that no newline follows are data, and there are more of them than lines: if they end lines, convert the file first ({TO_NEWLINES})"
+        ));
     }
     let told = request.told_delimiter().or(said);
     let (delimiters, default) = delimiters(told, request.format, extension);
@@ -104,14 +106,16 @@ pub(crate) fn dialect(
     if found.is_one_column {
         warnings.push(one_column(head, whole, &dialect, told));
     }
-    let title = (found.title_lines > 0).then(|| {
+    let is_title = !found.title_is_filled_up || request.header.is_none();
+    let title = (found.title_lines > 0 && is_title).then(|| {
         let lines = found.title_lines as u64;
+        let fields = if found.title_is_filled_up { "values" } else { "fields" };
         let skip = request.skip_lines + lines + u64::from(said.is_some());
         let is_comment = request.comment.is_none() && head.starts_with(b"#");
         match lines {
-            1 if is_comment => "the first line has fewer fields than the others, and begins with #: if it is a comment, --comment '#' leaves such lines out".to_owned(),
-            1 => format!("the first line has fewer fields than the others: if it is a title, --skip-lines {skip} leaves it out"),
-            _ => format!("the first {lines} lines have fewer fields than the others: if they are a title, --skip-lines {skip} leaves them out"),
+            1 if is_comment => format!("the first line has fewer {fields} than the others, and begins with #: if it is a comment, --comment '#' leaves such lines out"),
+            1 => format!("the first line has fewer {fields} than the others: if it is a title, --skip-lines {skip} leaves it out"),
+            _ => format!("the first {lines} lines have fewer {fields} than the others: if they are a title, --skip-lines {skip} leaves them out"),
         }
     });
     warnings.extend(title.clone());

@@ -324,7 +324,22 @@ fn a_knob_that_no_strategy_has_or_that_is_said_twice_is_refused() {
 fn a_database_that_is_a_source_is_told_how_its_rows_come() {
     let fixture = Fixture::new();
     fixture.sql("h.db", "CREATE TABLE t (a); INSERT INTO t VALUES (1)");
-    fixture.refuses(&["h.db", "csv:x.csv"]).says(&["if it is the target", "sqlite3 -csv -header"]);
+    fixture.refuses(&["h.db", "csv:x.csv"]).says(&[
+        "if it is the target",
+        "sqlite3 -json FILE 'SELECT ...' | inrush load - TARGET, with --type c=float",
+        "iif(c IS NULL, NULL, hex(c))",
+    ]);
+    // As it is advised.
+    fixture.sql(
+        "s.db",
+        "CREATE TABLE t (n INTEGER, r REAL, s TEXT, b BLOB);
+             INSERT INTO t VALUES (9007199254740993, 0.1, '', x'00ff'), (NULL, 0.30000000000000004, 'a''b', NULL), (1, NULL, NULL, x'');",
+    );
+    let select = "SELECT n, r, s, iif(b IS NULL, NULL, hex(b)) AS b FROM t";
+    let rows = fixture.tool("sqlite3", &["-json", "s.db", select], b"");
+    let load = ["-", "new.db", "--table", "t", "--type", "r=float", "--type", "b=text"];
+    fixture.load_reading(&rows, &load).exits(0);
+    assert_eq!(fixture.query("new.db", "SELECT * FROM t"), fixture.query("s.db", select));
 }
 
 #[test]

@@ -31,6 +31,30 @@ fn a_title_is_named_by_the_load_that_it_ends() {
     assert_eq!(fixture.table("t.db", "in"), rows![[1, 2], [2, 3], [4, 5]]);
 }
 
+/// As Excel saves a sheet with lines above the header.
+#[test]
+fn a_title_that_is_filled_up_with_empty_fields_is_named() {
+    let fixture = Fixture::new();
+    let text = "Kontoums\u{e4}tze;;;;\nZeitraum:;\"1.1. - 31.1.\";;;\n;;;;\nTag;Text;Betrag;Saldo;Art\n1;a;2;3;x\n2;b;3;6;y\n";
+    fixture.write("in.csv", text);
+    let note = "the first 3 lines have fewer values than the others: if they are a title, --skip-lines 3 leaves them out";
+    let run = fixture.load(&["in.csv", "t.db"]).exits(0);
+    run.prints(&[note]);
+    let again = ["in.csv", "t.db", "--if-exists", "replace", "--skip-lines", "3"];
+    let report = fixture.report(&again);
+    assert!(!report["warnings"].to_string().contains("title"), "{report}");
+    assert_eq!(fixture.table("t.db", "in"), rows![[1, "a", 2, 3, "x"], [2, "b", 3, 6, "y"]]);
+    // What is mostly empty has no title, and of what the user calls no header nothing is said.
+    for (text, header) in [
+        ("a;b;c;d\n1;;;\n;2;;\n1;2;3;4\n".to_owned(), "auto"),
+        (format!("{}1;2;3;4\n", "1;;;\n".repeat(20)), "auto"),
+        ("1;;;\n2;2;3;4\n".to_owned(), "no"),
+    ] {
+        let report = loaded(&text, &["--header", header]).0;
+        assert!(!report["warnings"].to_string().contains("title"), "{text}: {report}");
+    }
+}
+
 #[test]
 fn a_comma_in_quotes_separates_nothing_in_a_file_of_tabs() {
     let text = "north\t\"31,818.28\"\nsouth\t\"1,234.50\"\n";
@@ -150,7 +174,17 @@ fn each_of_several_files_may_have_that_line() {
 fn lines_that_end_in_carriage_returns_and_a_newline_are_not_one_row() {
     let fixture = Fixture::new();
     fixture.write("in.csv", "a,b\r1,2\r3,4\r\n");
-    fixture.refuses(&["in.csv", "t.db"]).says(&["in.csv", "lone carriage returns", "tr "]);
+    fixture.refuses(&["in.csv", "t.db"]).says(&[
+        "in.csv",
+        "lone carriage returns",
+        "perl -pe 's/\\r\\n?/\\n/g'",
+    ]);
+    // As it is advised; a blank line would be a row of one column.
+    fixture.write("one.csv", "a\rb\rc\r\n");
+    for (file, lines) in [("in.csv", "a,b\n1,2\n3,4\n"), ("one.csv", "a\nb\nc\n")] {
+        let made = fixture.tool("perl", &["-pe", "s/\\r\\n?/\\n/g", file], b"");
+        assert_eq!(String::from_utf8(made).unwrap(), lines);
+    }
 }
 
 #[test]
@@ -181,5 +215,22 @@ fn what_is_no_delimiter_is_answered_with_one() {
     {
         let run = fixture.misused(&["load", "in.csv", "t.db", "--delimiter", delimiter]);
         run.says(&["takes one ASCII character", "try: ", advice]);
+    }
+    // As it is advised.
+    for delimiter in ["||", ", ", "''", "|'|", "^.*", "[$]", "//", "\u{a7}", "&&", "{1}", "(+)?"] {
+        let fixture = Fixture::new();
+        fixture.write(
+            "in.csv",
+            ["a,b", "1.5|x*", "2,$y"]
+                .map(|line| line.replacen(['|', ','], delimiter, 1) + "\n")
+                .concat(),
+        );
+        let run = fixture.misused(&["load", "in.csv", "t.db", "--delimiter", delimiter]);
+        let (_, advice) = run.stderr.split_once("no value holds it: ").unwrap();
+        let (made, load) = advice.lines().next().unwrap().split_once(" FILE | ").unwrap();
+        assert_eq!(load, "inrush load - TARGET --delimiter $'\\x1f'");
+        let made = fixture.tool("bash", &["-c", &format!("{made} in.csv")], b"");
+        fixture.load_reading(&made, &["-", "t.db", "--table", "t", "--delimiter", "\x1f"]).exits(0);
+        assert_eq!(fixture.table("t.db", "t"), rows![[1.5, "x*"], [2.0, "$y"]], "{delimiter}");
     }
 }

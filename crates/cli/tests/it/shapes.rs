@@ -121,7 +121,16 @@ fn rows_within_an_object_are_named() {
             ".rows[]",
             "arrays in its list rows",
         ),
-        (r#"{"1": {"a": 1, "b": 2}, "2": {"a": 3, "b": 4}}"#, ".[]", "objects in it"),
+        (
+            r#"{"x": {"a": 1, "b": 2}, "y": {"a": 3, "b": 4}}"#,
+            "to_entries[] | {key: .key} + .value",
+            "objects in it, with the name of each as key",
+        ),
+        (
+            r#"{"x": {"key": 1, "b": 2}, "y": {"key": 3, "b": 4}}"#,
+            "to_entries[] | {key_2: .key} + .value",
+            "objects in it, with the name of each as key_2",
+        ),
     ] {
         let fixture = Fixture::new();
         fixture.write("in.json", text);
@@ -134,6 +143,29 @@ fn rows_within_an_object_are_named() {
         let fixture = Fixture::new();
         fixture.write("in.json", text);
         assert_eq!(fixture.report(&["in.json", "t.db"])["warnings"].to_string(), "[]", "{text}");
+    }
+}
+
+#[test]
+fn numbers_that_an_older_jq_changes_are_a_reason_for_a_newer_one() {
+    let note = "jq 1.7 or later";
+    for (number, is_long) in [
+        ("9007199254740993", true),
+        ("9223372036854775808", true),
+        ("-0.12345678901234567890", true),
+        ("1e999999999999999", true),
+        ("9007199254740992", false),
+        ("1000000000000000000000", false),
+        ("0.10000000000000000", false),
+        ("\"9007199254740993 \\\" 9007199254740993\"", false),
+    ] {
+        let fixture = Fixture::new();
+        fixture.write("in.json", format!("{{\"rows\": [{{\"a\": 1}}, {{\"a\": {number}}}]}}"));
+        let warnings = fixture.report(&["in.json", "t.db"])["warnings"].to_string();
+        assert_eq!(warnings.contains(note), is_long, "{number}: {warnings}");
+        fixture.write("in.json", format!("[{{\"a\":{number}}}][{{\"a\":{number}}}]"));
+        let run = fixture.refuses(&["in.json", "u.db"]).says(&["jq -c '.[]'"]);
+        assert_eq!(run.stderr.contains(note), is_long, "{number}: {}", run.stderr);
     }
 }
 

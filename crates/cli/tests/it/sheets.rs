@@ -860,6 +860,17 @@ fn a_title_above_the_header_is_pointed_out() {
 }
 
 #[test]
+fn the_name_of_another_sheet_is_a_word_of_the_shell() {
+    let fixture = Fixture::new();
+    let sheet = |name| Sheet { name, rows: vec![NAMES.to_vec(), ONE.to_vec()], merged: &[] };
+    fixture.write("b.xlsx", xlsx(&[sheet("Data"), sheet("Q1's")], false));
+    let report = fixture.report(&["b.xlsx", "t.db"]);
+    let warnings = report["warnings"].as_array().unwrap();
+    let note = r"(inrush load 'b.xlsx!Q1'\''s' ...)";
+    assert!(warnings.iter().any(|one| one.as_str().unwrap().ends_with(note)), "{warnings:?}");
+}
+
+#[test]
 fn a_sheet_without_names_does_not_add_columns_to_one_that_has_them() {
     let fixture = Fixture::new();
     fixture.write("a.xlsx", book(&[NAMES, ONE])).write("b.xlsx", book(&[ONE, ONE]));

@@ -20,6 +20,7 @@ use inrush_core::encode::{Typed, csv_field};
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::{BadCell, SheetRows};
 use inrush_core::reading::{self, ColumnReads, Readers};
+use inrush_core::wording::shell_word;
 use inrush_core::{DialectRequest, MomentFacts, Nulls, Proposal, ReadFacts, Spoiler, Type};
 use inrush_place::workbook::{self, Cell, Dimensions, Workbook, is_inexact, letters};
 
@@ -331,8 +332,9 @@ pub(super) fn look(
         && let Some(one) = others.first()
     {
         let (book, others) = (input.name.as_str(), others.words());
+        let one = shell_word(&format!("{book}!{one}"));
         notes.push(format!(
-            "{book} has other sheets, which are not loaded: {others} (inrush load '{book}!{one}' ...)"
+            "{book} has other sheets, which are not loaded: {others} (inrush load {one} ...)"
         ));
     }
     let Some((first_row, cells)) = look.first.clone() else {
