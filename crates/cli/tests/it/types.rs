@@ -390,6 +390,14 @@ fn a_mismatch_on_standard_input_stops_the_load_with_advice() {
         let line = format!("line {}, column n: 'x'", surprising_row() + 2);
         run.says(&[&line, "--type n=text", "--types text"]).ends_with_nothing_changed();
     }
+    // Where bad rows are allowed, it may be one.
+    let allowed = ["-", "a.db", "--table", "t", "--max-rejects", "5"];
+    let run = fixture.load_reading(text.as_bytes(), &allowed).exits(1);
+    let (_, advice) = run.stderr.split_once("try: ").unwrap();
+    let (said, _) = advice.split_once(" makes a bad row of it").unwrap();
+    let said: Vec<&str> = said.split(' ').collect();
+    fixture.load_reading(text.as_bytes(), &[&allowed[..], &said].concat()).exits(3);
+    assert_eq!(fixture.read("stdin.rejects.csv").iter().filter(|byte| **byte == b'\n').count(), 2);
     // The advice is good.
     let load = ["-", "t.db", "--table", "t", "--if-exists", "replace", "--type", "n=text"];
     fixture.load_reading(text.as_bytes(), &load).exits(0);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Mismatch;
 use crate::pipe::reject::{Position, Reject, limit_error};
-use crate::plan::{Column, Plan, Verify};
+use crate::plan::{Column, Plan, RejectLimit, Verify};
 use crate::report::InputReport;
 use inrush_core::encode::{Grammar, Shape, found_by_lane, verbatim};
 use inrush_core::error::{Error, Kind, Result};
@@ -161,11 +161,22 @@ impl Tally {
             let place = reject.place(input);
             let (at, message) = (reject.at, reject.message);
             let error = match reject.column {
-                Some(column) => Error::source(format!("{input}: {at}, column {column}: {message}"))
-                    .advise(format!(
+                Some(column) => {
+                    let mut error =
+                        Error::source(format!("{input}: {at}, column {column}: {message}"));
+                    // A value that is not of a declared type is a bad row, which the user allows.
+                    let guessed = plan.guessed(&column).map(|(_, ty)| ty);
+                    if plan.request.max_rejects != RejectLimit::Rows(0)
+                        && let Some(ty) = guessed.filter(|ty| *ty != Type::Text)
+                    {
+                        let said = said_of("--type", &column, ty);
+                        error = error.advise(format!("{said} makes a bad row of it"));
+                    }
+                    error.advise(format!(
                         "say {} (or --types text for all columns)",
                         said_of("--type", &column, Type::Text)
-                    )),
+                    ))
+                }
                 None => Error::source(format!("{input}: {at}: {message}")),
             };
             return Err(error.at(place));
