@@ -519,7 +519,8 @@ def _refuse_changed(columns: Iterable[tuple[str, Any]]) -> None:
 
 def _changed(type: Any) -> str | None:
     """The type among those within one of DuckDB that is changed."""
-    kind = str(type.id)
+    # Before 1.3 a result says of its columns only what PEP 249 wants to know.
+    kind = str(getattr(type, "id", ""))
     if kind in _CHANGED:
         return kind
     if kind not in ("list", "array", "struct", "map", "union"):

@@ -82,9 +82,15 @@ impl Source {
             {
                 // Of a file that is a header alone the first one's rows tell.
                 let rest = &text[first.record.next as usize..];
-                let rest = if rest.trim_ascii().is_empty() { &rows_of_lead } else { rest };
+                let is_alone = rest.trim_ascii().is_empty();
+                let rest = if is_alone { &rows_of_lead } else { rest };
                 let verdict = self.looks_like_header(first, rest, known);
-                if verdict.header == Some(true) && verdict.proven {
+                // One line may well be a row with a key or a code of another kind.
+                let is_word = |value: &&[u8]| {
+                    !value.iter().any(|byte| byte.is_ascii_digit() || byte.is_ascii_whitespace())
+                };
+                let are_names = !is_alone || first.values.iter().all(|value| is_word(&&**value));
+                if verdict.header == Some(true) && verdict.proven && are_names {
                     return Err(header_of_later(&head.input.name, &first.values));
                 }
             }

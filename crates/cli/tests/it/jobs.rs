@@ -73,7 +73,7 @@ fn run<D: Database>(server: &Server<D>, sql: &str, command: &str) {
     server.query(if has_transactions::<D>() { sql } else { command });
 }
 
-fn drop_table<D: Database>(server: &Server<D>, table: &str) {
+pub(crate) fn drop_table<D: Database>(server: &Server<D>, table: &str) {
     if server.tables().iter().any(|name| name == table) {
         run(server, &format!("DROP TABLE {table}"), &format!("{{\"drop\": \"{table}\"}}"));
     }

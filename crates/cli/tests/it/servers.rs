@@ -302,6 +302,7 @@ impl<D: Database> Server<D> {
             assert_eq!(self.0.rows(name, &["id"]).len(), 2, "{name}");
             self.load(&["t.csv", "--table", name, "--if-exists", "append"]).exits(0);
             assert_eq!(self.0.rows(name, &["id"]).len(), 4, "{name}");
+            crate::jobs::drop_table(self, name);
         }
     }
 

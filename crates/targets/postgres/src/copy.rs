@@ -17,6 +17,7 @@ use inrush_core::flow::Encode;
 use inrush_core::target::{Fit, Knobs};
 use inrush_core::{Facts, Job, OnConflict, Request};
 use inrush_net::folder::Folder;
+use inrush_net::staging::unhidden;
 use inrush_net::statement::{Batch, Done, Write, Written};
 
 /// COPY, by the way that the rows take.
@@ -160,6 +161,14 @@ const NUMBER_BITS: u32 = 40;
 /// Rounds that are sent at once.
 const ROUNDS_AT_ONCE: u64 = 64;
 
+/// Beyond so many rounds the rows between the first ones of a key and its last one are judged without being written, where rules of single
+/// rows are all that can refuse them and nothing else sees them. A transaction finds a row that it has changed by way of all its earlier
+/// versions, so that one which changes for each of many rows costs their square.
+const ROUNDS_MAX: u64 = 16;
+
+/// Takes the rows that are judged alone; named as those are which messages name after the target.
+const JUDGED: &str = "inrush_staging_0000000000000000";
+
 fn make_chunk(table: &Table, columns: &str) -> String {
     // Keys, NOT NULL and defaults stay behind; types come along.
     format!(
@@ -193,8 +202,16 @@ struct Rounds {
     count: String,
     /// Puts the chunk's rows into [`ROUNDS`].
     sort: String,
+    /// The same where those behind [`ROUNDS_MAX`] are judged alone.
+    sort_few: String,
+    /// Whether they can be, once that was asked for, by this query.
+    is_plain: (Option<bool>, String),
+    /// Makes the table for these, and puts them into it.
+    judge: (String, String),
     /// What moves one on, before its numbers and behind them.
     insert: (String, String),
+    /// The table's name, for messages.
+    target: String,
     /// Whether the last chunk has left rows in there.
     are_used: bool,
 }
@@ -207,33 +224,94 @@ impl Rounds {
         let is_whole: Vec<String> = key.iter().map(|name| format!("{name} IS NOT NULL")).collect();
         // What is NULL repeats nothing.
         let (key, is_whole) = (key.join(", "), is_whole.join(" AND "));
+        let sort = |round: &str| {
+            format!(
+                "INSERT INTO pg_temp.{ROUNDS} SELECT {columns}, {NUMBER} + (CASE WHEN {is_whole} THEN {round} ELSE 1 END \
+                 << {NUMBER_BITS}) FROM pg_temp.{CHUNK} WINDOW key AS (PARTITION BY {key})"
+            )
+        };
+        let row = format!("pg_catalog.row_number() OVER (PARTITION BY {key} ORDER BY {NUMBER})");
+        let (last, judged) = (ROUNDS_MAX, ROUNDS_MAX + 1);
+        let judged_table = Table::in_schema("pg_temp", JUDGED);
+        let into = Insert::into(&judged_table, job).head;
         Self {
+            sort_few: sort(&format!(
+                "CASE WHEN {row} < {last} THEN {row} WHEN {row} = pg_catalog.count(*) OVER key THEN {last} ELSE {judged} END"
+            )),
+            // Foreign keys are triggers as well.
+            is_plain: (
+                None,
+                format!(
+                    "SELECT c.relkind = 'r' AND NOT c.relrowsecurity \
+                     AND NOT EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgrelid = c.oid) \
+                     AND NOT EXISTS (SELECT FROM pg_catalog.pg_rewrite WHERE ev_class = c.oid) \
+                     AND (SELECT pg_catalog.count(*) FROM pg_catalog.pg_index WHERE indrelid = c.oid \
+                     AND (indisunique OR indisexclusion)) = 1 FROM pg_catalog.pg_class c WHERE c.oid = {}::pg_catalog.regclass",
+                    table.literal()
+                ),
+            ),
+            judge: (
+                format!(
+                    "CREATE TEMPORARY TABLE IF NOT EXISTS {JUDGED} (LIKE {} INCLUDING CONSTRAINTS INCLUDING DEFAULTS \
+                     INCLUDING GENERATED INCLUDING IDENTITY) ON COMMIT DROP; TRUNCATE pg_temp.{JUDGED}",
+                    table.sql()
+                ),
+                format!(
+                    "{into}SELECT {columns} FROM pg_temp.{ROUNDS} WHERE {NUMBER} >= {} ORDER BY {NUMBER}",
+                    judged << NUMBER_BITS
+                ),
+            ),
             count: format!(
                 "SELECT pg_catalog.max(rows) FROM (SELECT pg_catalog.count(*) AS rows FROM pg_temp.{CHUNK} \
                  WHERE {is_whole} GROUP BY {key}) repeated"
             ),
-            sort: format!(
-                "INSERT INTO pg_temp.{ROUNDS} SELECT {columns}, {NUMBER} + (CASE WHEN {is_whole} THEN \
-                 pg_catalog.row_number() OVER (PARTITION BY {key} ORDER BY {NUMBER}) ELSE 1 END << {NUMBER_BITS}) FROM pg_temp.{CHUNK}"
-            ),
+            sort: sort(&row),
             insert: (
                 format!("{head}SELECT {columns} FROM pg_temp.{ROUNDS} WHERE {NUMBER}"),
                 format!(" ORDER BY {NUMBER}{tail}"),
             ),
+            target: table.name.clone(),
             are_used: false,
         }
     }
 
-    /// How many rows they have written.
+    /// Whether nothing but rules of single rows and the one key can refuse a row, and nothing sees one that a later one supersedes.
+    fn are_plain(&mut self, session: &mut Session<'_>) -> Result<bool, Failure> {
+        let (known, query) = &mut self.is_plain;
+        if known.is_none() {
+            *known = Some(session.value(query.as_str())?.as_deref() == Some("t"));
+        }
+        Ok(*known == Some(true))
+    }
+
+    /// How many rows they have written, or judged.
     fn run(&mut self, session: &mut Session<'_>, count: u64) -> Result<u64, Failure> {
         self.are_used = true;
-        session.execute(&self.sort)?;
+        let mut written = 0;
+        let count = match count > ROUNDS_MAX && self.are_plain(session)? {
+            true => {
+                session.execute(&self.sort_few)?;
+                let (make, judge) = &self.judge;
+                session.execute(make)?;
+                written += session.execute(judge).map_err(|failure| match failure {
+                    Failure::Server(mut refused) => {
+                        refused.message = unhidden(&refused.message, &self.target);
+                        Failure::Server(refused)
+                    }
+                    failure => failure,
+                })?;
+                ROUNDS_MAX
+            }
+            false => {
+                session.execute(&self.sort)?;
+                count
+            }
+        };
         let (head, tail) = &self.insert;
         let insert = |round: u64| {
             let (first, next) = (round << NUMBER_BITS, (round + 1) << NUMBER_BITS);
             format!("{head} >= {first} AND {NUMBER} < {next}{tail}")
         };
-        let mut written = 0;
         for first in (1..=count).step_by(ROUNDS_AT_ONCE as usize) {
             let next = (first + ROUNDS_AT_ONCE).min(count + 1);
             let all: Vec<String> = (first..next).map(insert).collect();

@@ -241,8 +241,9 @@ impl SqlRows for PostgresJobs {
         at.console.execute("ROLLBACK TO SAVEPOINT alone").map(drop)
     }
 
+    /// Within a transaction: what a session is told stays with a pooler's connection.
     fn impatient(&self) -> &'static str {
-        "SET lock_timeout = '1s'"
+        "BEGIN; SET LOCAL lock_timeout = '1s'"
     }
 
     fn insert(&self, job: &Job, home: &Home, table: &str) -> (String, String) {

@@ -552,7 +552,9 @@ fn a_table_that_was_empty_and_is_no_more_is_refused() {
         server.sql("BEGIN; INSERT INTO t VALUES (-5)");
         let url = server.url();
         let child = start(&mut server.command(&["load", "t.csv", &url]));
-        wait_until_it_waits(&child);
+        let waiting =
+            "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 't'::regclass";
+        wait_until("the load waits for the table", || server.number(waiting) > 0);
         server.sql("COMMIT");
         let words = ["table t was empty, and another client has written into it", "append"];
         end_of(child).exits(1).says(&words).ends_with_nothing_changed();

@@ -563,6 +563,34 @@ fn a_row_is_judged_before_a_later_one_supersedes_it() {
     });
 }
 
+/// Without triggers and foreign keys the rows between the first of a key and the last are looked at, and not written each.
+#[test]
+fn a_key_of_all_rows_takes_no_square_of_their_number() {
+    for_each_server(|server| {
+        const KEYED: usize = 60_000;
+        let row = |line: usize| match line {
+            30_000 => "7,-5\n".to_owned(),
+            _ => format!("{},{line}\n", if line.is_multiple_of(1000) { line } else { 7 }),
+        };
+        let rows: String = (0..KEYED).map(row).collect();
+        server.write("t.csv", format!("id,qty\n{rows}")).sql(
+            "CREATE TABLE t (n serial, id int PRIMARY KEY, qty int NOT NULL CHECK (qty >= 0), made timestamptz NOT NULL DEFAULT now())",
+        );
+        let load = ["t.csv", "--if-exists", "append", "--on-conflict", "update"];
+        for strategy in ["copy-binary", "copy-text"] {
+            let load = [&load[..], &["--strategy", strategy]].concat();
+            server.refuses(&load).says(&["t.csv: line 30002", "\"t\" violates", "t_qty_check"]);
+            let report = server.load(&[&load[..], &["--max-rejects", "1", "--json"]].concat());
+            let report = report.exits(3).json();
+            let counts = ["rows_loaded", "rows_inserted", "rows_updated"];
+            let counts = counts.map(|name| report[name].as_u64().unwrap() as usize);
+            assert_eq!(counts, [KEYED - 1, 60, KEYED - 61], "{strategy}");
+            assert_eq!(server.number("SELECT qty FROM t WHERE id = 7"), 59_999);
+            server.sql("TRUNCATE t");
+        }
+    });
+}
+
 #[test]
 fn a_key_that_comes_a_thousand_times_in_a_chunk_ends_as_its_last_row() {
     for_each_server(|server| {

@@ -197,7 +197,9 @@ fn passwords_are_not_on_the_list_of_processes() {
         let mut command = server.command(&["load", "-", &server.url(), "--table", "t"]);
         let mut child = start(command.env("PGPASSWORD", SECRET));
         wait_until_it_waits(&child);
-        let list = server.tool("ps", &["-e", "-o", "args"], b"");
+        // Of other tests' processes it may have other passwords.
+        let id = child.id().to_string();
+        let list = server.tool("ps", &["-o", "args", "--pid", &id, "--ppid", &id], b"");
         assert!(!String::from_utf8_lossy(&list).contains(SECRET));
         let seen = "SELECT count(*) FROM pg_stat_activity a WHERE a::text LIKE '%tiger-7%' AND pid <> pg_backend_pid()";
         assert_eq!(server.number(seen), 0);

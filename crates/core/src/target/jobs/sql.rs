@@ -45,7 +45,7 @@ pub trait SqlRows: Sync {
     /// As the database says.
     fn end_alone(&self, at: At<'_>) -> Result<()>;
 
-    /// What has a connection wait for no lock longer than a second.
+    /// What has a connection wait for no lock longer than a second; it may begin a transaction, which only asks.
     fn impatient(&self) -> &'static str;
 
     /// What stands before and after a query for the job's columns in the statement that adds its rows to `table`.
