@@ -214,6 +214,21 @@ def test_what_duckdb_s_arrow_changes_is_refused(sqlite, name, within):
             assert [str(value) for value in sqlite.values("v")] == [{"uhugeint": "1", "bit": "101"}.get(name, "12:00:00+02")]
 
 
+def test_results_of_older_versions_of_duckdb_are_loaded(sqlite):
+    """They say of a column that it is of numbers, and nothing more of its type."""
+    pa = pytest.importorskip("pyarrow")
+
+    class Result:
+        __module__ = "duckdb"
+        description = [("v", "NUMBER", None, None, None, None, None)]
+
+        def fetch_record_batch(self):
+            return pa.RecordBatchReader.from_batches(pa.schema({"v": pa.int64()}), [pa.record_batch({"v": [1, 2]})])
+
+    sqlite.write(Result())
+    assert sqlite.values("v") == [1, 2]
+
+
 def test_polars_nested_nulls(sqlite):
     pl = pytest.importorskip("polars")
     values = [{"x": 1, "y": None, "z": [None]}]
