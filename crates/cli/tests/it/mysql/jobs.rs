@@ -30,7 +30,7 @@ fn who_publishes_may_be_taken_for_dead() {
                 let lock = format!("inrush_job_{}_0", job.digits);
                 for row in server.query(&format!("SELECT IS_USED_LOCK('{lock}')")) {
                     for id in row.into_iter().flatten() {
-                        server.query(&format!("KILL {id}"));
+                        server.kill("CONNECTION", &id);
                     }
                 }
             },
