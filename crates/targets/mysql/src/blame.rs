@@ -44,7 +44,7 @@ impl Connection for Session<'_> {
             None if counts => None,
             None if done.affected > rows as u64 => {
                 // An update that sets nothing counts where it has changed a row all the same.
-                let message = "the server changed the row that is there: an UPDATE trigger's doing";
+                let message = "the server changed the existing row: an UPDATE trigger's doing";
                 Some(blame(Code::Constraint, message))
             }
             // Servers before MySQL 5.7 leave out a row with a duplicate key without a word.

@@ -47,7 +47,7 @@ pub(super) struct ServerFacts {
     pub(super) triggers: Vec<String>,
     /// Whether it may have some that the login does not see; looked for where the load would run those for rows that it skips.
     pub(super) hides_triggers: bool,
-    /// Which foreign keys to the existing table the login may not see; looked for where the load may delete rows that are there.
+    /// Which foreign keys to the existing table the login may not see; looked for where the load may delete existing rows.
     pub(super) unseen_keys: Unseen,
     /// Whether foreign keys refer to it that the catalogue does not show to the login, though InnoDB's own list does.
     pub(super) is_parent: bool,
