@@ -82,6 +82,12 @@ impl Lost {
         self.marked(Error::target(format!("the connection to {shown} was lost: {self}")))
     }
 
+    /// The same over a connection that takes any statement, where what became of the last one may have to be asked: whatever the reason,
+    /// it is lost.
+    pub fn in_words(&self) -> Error {
+        Error::target(format!("the connection was lost: {self}")).of_lost_connection()
+    }
+
     /// Says so where another connection may fare better.
     fn marked(&self, error: Error) -> Error {
         match self.kind {

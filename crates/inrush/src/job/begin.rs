@@ -10,7 +10,7 @@ use super::keep;
 use super::ledger::{Entry, Ledger, Made, Record};
 use super::partitions::{self, Partitions};
 use super::publish::look;
-use super::text::{Guarantee, Job, Load, Options, Place, State, Visible};
+use super::text::{Guarantee, Job, Load, Options, Place, State, Visible, changed};
 use super::{BEAT, LEDGER};
 use crate::observer::Observer;
 use crate::plan::{
@@ -256,9 +256,7 @@ fn begun(
     let entered = match &earlier {
         Some(begun) => match ledger.reopen(&record, &begun.digits)? {
             true => Ok(()),
-            false => {
-                Err(Error::target(format!("job {} was changed by another process", record.job.id)))
-            }
+            false => Err(changed(&record.job)),
         },
         None => ledger.insert(&record),
     };

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::LEDGER;
-use super::text::{Guarantee, Job, Place, Stage, State, other_version};
+use super::text::{Guarantee, Job, Place, Stage, State, changed, other_version};
 use crate::observer::Observer;
 use crate::target::{
     self, At, Console, Copying, Fence, Home, JobLock, Jobs, Location, Lost, Part, Set,
@@ -305,7 +305,7 @@ impl<'a> Ledger<'a> {
         let sets = [("job", Set::Text(&text))];
         match self.change((&job.id, &job.digits), Some(&State::Open.into()), &sets)? {
             true => Ok(()),
-            false => Err(Error::target(format!("job {} was changed by another process", job.id))),
+            false => Err(changed(job)),
         }
     }
 

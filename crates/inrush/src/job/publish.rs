@@ -23,7 +23,7 @@ use super::brought::Brought;
 use super::copy::{by_name, copy};
 use super::ledger::{Entry, Ledger, Lock, NEVER, NOTICED, Record};
 use super::partitions::Partitions;
-use super::text::{Guarantee, Job, Place, PublishSeconds, Published, Stage, State, Token};
+use super::text::{Guarantee, Job, Place, PublishSeconds, Published, Stage, State, Token, changed};
 use crate::observer::Observer;
 use crate::plan::{IfExists, LoadOptions, RejectLimit, Request};
 use inrush_core::TableFacts;
@@ -97,7 +97,7 @@ pub fn publish(job: &Job, tokens: &[Token], observer: &dyn Observer) -> Result<P
     let publisher = Stage::publisher();
     let steps = (State::Open, State::Publishing.by(&publisher));
     if !ledger.step((&job.id, &job.digits), steps, Some(&text), None)? {
-        return Err(changed(job));
+        return Err(missed(job));
     }
     let entry = Entry { state: State::Publishing, publisher: publisher.clone(), ..entry };
     let entry = with_tokens(entry, |_| tokens)?;
@@ -105,9 +105,8 @@ pub fn publish(job: &Job, tokens: &[Token], observer: &dyn Observer) -> Result<P
 }
 
 /// The error of a step that another process has come before.
-pub(super) fn changed(job: &Job) -> Error {
-    Error::target(format!("job {} was changed by another process", job.id))
-        .advise("publish it again")
+fn missed(job: &Job) -> Error {
+    changed(job).advise("publish it again")
 }
 
 /// The job's row of the ledger.
@@ -301,7 +300,7 @@ pub(super) fn finish(
     let publisher = Stage::publisher();
     let steps = (entry.state.by(&entry.publisher), State::Publishing.by(&publisher));
     if !ledger.step((&entry.id, &entry.digits), steps, None, None)? {
-        return Err(changed(&record.job));
+        return Err(missed(&record.job));
     }
     carry_out(place, ledger, &entry, publisher, observer)
 }
@@ -385,7 +384,7 @@ fn write_down(ledger: &mut Ledger<'_>, job: &Job, publisher: &str) -> Result<()>
     }
     match entry_of(ledger, job)?.state {
         State::Committed => Ok(()),
-        _ => Err(changed(job)),
+        _ => Err(missed(job)),
     }
 }
 
@@ -506,7 +505,7 @@ impl Publishing<'_> {
         }
         let steps = (self.own(State::Publishing), State::Committed);
         if !ledger.step(self.names(), steps, None, Some(&published.kept().to_string()))? {
-            return Err(changed(self.job()));
+            return Err(missed(self.job()));
         }
         self.commit(ledger)?;
         Ok(published)
@@ -581,7 +580,7 @@ impl Publishing<'_> {
         let text = published.kept().to_string();
         let steps = (self.own(State::Publishing), self.own(State::Renaming));
         if !ledger.step(self.names(), steps, None, Some(&text))? {
-            return Err(changed(job));
+            return Err(missed(job));
         }
         let back = || (self.own(State::Renaming), self.own(State::Publishing));
         if let Err(error) = ledger.take_name(&job.home, &hidden, replaces) {
@@ -644,7 +643,7 @@ impl Publishing<'_> {
         let steps = (self.own(State::Publishing), State::Committed);
         match ledger.step(self.names(), steps, None, None)? {
             true => Ok(()),
-            false => Err(changed(self.job())),
+            false => Err(missed(self.job())),
         }
     }
 

@@ -315,6 +315,11 @@ impl Job {
     }
 }
 
+/// The error of a job whose row is no longer in the state in which this process has found it.
+pub(super) fn changed(job: &Job) -> Error {
+    Error::target(format!("job {} was changed by another process", job.id))
+}
+
 /// The error of a job that another version has begun.
 pub(super) fn other_version(id: &str, version: &str) -> Error {
     let own = env!("CARGO_PKG_VERSION");

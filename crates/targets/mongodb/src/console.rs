@@ -178,9 +178,7 @@ fn answered(verb: &str, answer: Raw<'_>, row: &mut dyn FnMut(&Row<'_>)) -> u64 {
 fn in_words(failure: Failure) -> Error {
     match failure {
         Failure::Stopped => Error::interrupted(),
-        Failure::Lost(lost) => {
-            Error::target(format!("the connection was lost: {lost}")).of_lost_connection()
-        }
+        Failure::Lost(lost) => lost.in_words(),
         Failure::Server(refused) => Error::target(refused.message),
     }
 }

@@ -189,9 +189,7 @@ impl Commands<'_> {
         match self.client.command(database, command) {
             _ if self.client.was_stopped() => Err(Error::interrupted()),
             Ok(reply) => Ok(Some(reply)),
-            Err(Failure::Lost(lost)) => {
-                Err(Error::target(format!("the connection was lost: {lost}")).of_lost_connection())
-            }
+            Err(Failure::Lost(lost)) => Err(lost.in_words()),
             Err(_) => Ok(None),
         }
     }

@@ -112,9 +112,7 @@ fn is_alone(sql: &str) -> bool {
 fn in_words(failure: Failure) -> Error {
     match failure {
         Failure::Stopped => Error::interrupted(),
-        Failure::Lost(lost) => {
-            Error::target(format!("the connection was lost: {lost}")).of_lost_connection()
-        }
+        Failure::Lost(lost) => lost.in_words(),
         Failure::Server(refused) => Error::target(refused.message),
     }
 }

@@ -133,9 +133,7 @@ fn breaks_rule(refused: &Refusal) -> bool {
 fn in_words(failure: Failure) -> Error {
     match failure {
         Failure::Stopped => Error::interrupted(),
-        Failure::Lost(lost) => {
-            Error::target(format!("the connection was lost: {lost}")).of_lost_connection()
-        }
+        Failure::Lost(lost) => lost.in_words(),
         // A wait that was too long, and a deadlock.
         Failure::Server(refused) if matches!(refused.code, 1205 | 1213) => {
             Error::target(refused.message).of_giving_way()

@@ -105,9 +105,7 @@ fn breaks_rule(state: &str) -> bool {
 fn in_words(failure: Failure) -> Error {
     match failure {
         Failure::Stopped => Error::interrupted(),
-        Failure::Lost(lost) => {
-            Error::target(format!("the connection was lost: {lost}")).of_lost_connection()
-        }
+        Failure::Lost(lost) => lost.in_words(),
         // A snapshot that is too old, a deadlock, and a wait that was too long.
         Failure::Server(refused)
             if matches!(refused.state.as_str(), "40001" | "40P01" | "55P03") =>

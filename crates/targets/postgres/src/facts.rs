@@ -530,7 +530,7 @@ fn take_columns(columns: TextRows, facts: &mut TableFacts) -> Vec<String> {
     always_identity
 }
 
-/// Keys that a conflict can be told by: whole, at once, over plain columns, whose values they hold for equal where `=` does. A collation
+/// Keys that conflicts are found by: whole, at once, over plain columns, whose values they hold for equal where `=` does. A collation
 /// or an operator class of the index's own may see to it that they don't.
 fn keys_of(oid: &str) -> String {
     // The operator of equality (https://www.postgresql.org/docs/current/xindex.html#XINDEX-STRATEGIES).
