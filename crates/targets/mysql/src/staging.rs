@@ -248,11 +248,7 @@ impl Staging {
         if appends {
             // Without a lock another client may have written rows after the look, which would be lost with the old table.
             let look = format!("SELECT 1 FROM {old} LIMIT 1");
-            let mut rows = session.table(&look);
-            if matches!(rows, Err(Failure::Lost(_))) && session.reconnect().is_ok() {
-                rows = session.table(&look);
-            }
-            match rows {
+            match asked(session, |session| session.table(&look)) {
                 Ok(rows) if rows.is_empty() => {}
                 Err(lost @ Failure::Lost(_)) => return Err(session.explain(lost)),
                 Ok(_) | Err(_) => {
@@ -287,14 +283,15 @@ impl Staging {
     fn was_published(&self, session: &mut Session<'_>, job: &Job, failure: &Failure) -> bool {
         let witness = if self.place.is_some() { self.replaced(job) } else { job.table.clone() };
         matches!(failure, Failure::Lost(_))
-            && session.reconnect().is_ok()
-            && !self.is_there(session)
-            && exists(session, &witness).unwrap_or_default()
+            && asked(session, |session| {
+                Ok(!exists(session, &self.name)? && exists(session, &witness)?)
+            })
+            .unwrap_or_default()
     }
 
     /// Whether the table is there, under its own name.
     pub(super) fn is_there(&self, session: &mut Session<'_>) -> bool {
-        exists(session, &self.name).unwrap_or_default()
+        asked(session, |session| exists(session, &self.name)).unwrap_or_default()
     }
 
     /// Drops the table, if it can be done.
@@ -302,6 +299,28 @@ impl Staging {
         // Whoever has made the target drops it.
         self.is_target || drop_soon(session, &[&self.name])
     }
+}
+
+/// How often, and for how long, a question is asked whose answer is lost.
+const TRIES: usize = 10;
+const ASK_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Asks a server what has become of a table, by another connection where this one is lost, or gets lost over the question.
+fn asked<T>(
+    session: &mut Session<'_>,
+    question: impl Fn(&mut Session<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let began = Instant::now();
+    let mut answer = question(session);
+    for _ in 1..TRIES {
+        if !matches!(answer, Err(Failure::Lost(_))) || began.elapsed() > ASK_TIMEOUT {
+            break;
+        }
+        if session.reconnect().is_ok() {
+            answer = question(session);
+        }
+    }
+    answer
 }
 
 /// Keeps all others from the target until another takes its place, by a connection that has it locked; `None` where the login has no
