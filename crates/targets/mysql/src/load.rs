@@ -102,6 +102,15 @@ fn is_staged(request: &Request, facts: &Facts) -> bool {
         })
 }
 
+/// Whether no row of another table can refer to those of the job's: what foreign keys are left are the table's own, to itself or to others.
+fn refers_only_to_itself(job: &Job) -> bool {
+    let server = ServerFacts::of(&job.facts.target);
+    let is_table = |table: &TableFacts| table.storage.is_some() && !table.is_parent;
+    job.kept_table().is_some_and(is_table)
+        && !server.is_parent
+        && server.unseen_keys == Unseen::None
+}
+
 /// The engine that keeps the plan's table in the end.
 pub(super) fn engine_of(job: &Job) -> &str {
     engine(&job.request, &job.facts, &job.choice.knobs)
@@ -591,10 +600,11 @@ impl<'a> MysqlLoad<'a> {
                 self.run("START TRANSACTION")?;
             }
             // Rows that refer to these, which the login need not see, would be left alone with keys of none, where the server's default is
-            // to check nothing.
-            self.run(
-                "SET @inrush_checks = @@SESSION.foreign_key_checks, SESSION foreign_key_checks = 1",
-            )?;
+            // to check nothing. InnoDB checks row by row: rows that refer to others of the same table, and go with them, it would keep.
+            let checks = i32::from(!refers_only_to_itself(job));
+            self.run(&format!(
+                "SET @inrush_checks = @@SESSION.foreign_key_checks, SESSION foreign_key_checks = {checks}"
+            ))?;
             self.run(&format!("DELETE FROM {}", quote(&job.table)))?;
             self.run("SET SESSION foreign_key_checks = @inrush_checks")?;
         }

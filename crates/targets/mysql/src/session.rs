@@ -256,7 +256,7 @@ impl<'a> Session<'a> {
             1071 => error
                 .advise("a key over fewer columns, or of numbers and dates (--type NAME=TYPE): in a key, a text of a new table counts for 764 bytes")
                 .advise("or make the table yourself, with texts as short as they are, and load into it"),
-            1217 | 1451 => error.advise("rows of other tables refer to these: delete those first, or keep these with --if-exists append"),
+            1217 | 1451 => error.advise("rows that stay refer to these: delete those first, or keep these with --if-exists append"),
             1118 => error
                 .advise("engines other than InnoDB have room for more: --set engine=myisam --durability process, or engine=aria on MariaDB")
                 .advise("numbers and dates take less room in the row than text does: --type NAME=TYPE"),

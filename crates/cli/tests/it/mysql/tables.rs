@@ -472,6 +472,24 @@ fn rows_that_a_trigger_a_parent_or_a_check_refuses_are_bad_rows() {
     });
 }
 
+/// InnoDB checks row by row whether others refer to the one that is deleted.
+#[test]
+fn rows_that_refer_to_others_of_their_table_go_with_them() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,boss\n1,\n2,1\n").sql(
+            "CREATE TABLE t (id INT PRIMARY KEY, boss INT, FOREIGN KEY (boss) REFERENCES t (id)) ENGINE=InnoDB;;
+             INSERT INTO t VALUES (5, NULL), (6, 5)",
+        );
+        server.load(&["t.csv", "--if-exists", "truncate"]).exits(0);
+        assert_eq!(server.query("SELECT * FROM t ORDER BY id"), rows![[1, ()], [2, 1]]);
+        // Those of others are in the way, as ever.
+        server.sql("CREATE TABLE child (t INT, FOREIGN KEY (t) REFERENCES t (id)) ENGINE=InnoDB;; INSERT INTO child VALUES (2)");
+        let run = server.load(&["t.csv", "--if-exists", "truncate"]).exits(1);
+        run.ends_with_nothing_changed().says(&["rows that stay refer to these"]);
+        assert_eq!(server.query("SELECT * FROM t ORDER BY id"), rows![[1, ()], [2, 1]]);
+    });
+}
+
 #[test]
 fn a_table_that_others_refer_to_stays_their_parent() {
     for_each_server(|server| {
