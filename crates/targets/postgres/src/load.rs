@@ -169,8 +169,7 @@ impl<'a> PostgresLoad<'a> {
                 return Ok(());
             }
             (Mode::InOne, Some(hidden)) => {
-                self.session.execute(begin)?;
-                self.session.execute(create(hidden))?;
+                self.session.execute(format!("{begin}; {}", create(hidden)))?;
                 return self.enter();
             }
             (Mode::InOne, None) if self.wants_empty() => self.begin_alone()?,

@@ -114,8 +114,7 @@ pub(super) fn take_name<A: Asks + ?Sized>(
         ))?;
         session.execute(&format!("DROP TABLE {}", target.sql()))?;
     }
-    session.execute(&format!("ALTER TABLE {} RENAME TO {}", hidden.sql(), quote(&target.name)))?;
-    rename_parts(session, hidden, target)?;
+    rename(session, hidden, target)?;
     // The old table's owner has the new one as well: others may have no right to it.
     match owner {
         Some(owner) => session.execute(&format!("ALTER TABLE {} OWNER TO {owner}", target.sql())),
@@ -123,39 +122,39 @@ pub(super) fn take_name<A: Asks + ?Sized>(
     }
 }
 
-/// The server has named keys, indexes and constraints after the hidden table; now they are called as if the target had been made
-/// under its own name.
-fn rename_parts<A: Asks + ?Sized>(
+/// Renames the table, and its keys, indexes and constraints: the server has named those after the hidden table, and now they are called
+/// as if the target had been made under its own name. Each question is a round trip, which most tables need just one of.
+fn rename<A: Asks + ?Sized>(
     session: &mut A,
     hidden: &Table,
     target: &Table,
 ) -> Result<(), A::Failure> {
-    let constraints = session.names(&format!(
-        "SELECT conname FROM pg_catalog.pg_constraint WHERE conrelid = {}::pg_catalog.regclass ORDER BY 1",
-        target.literal()
+    let relation = format!("{}::pg_catalog.regclass", target.literal());
+    // An index of a constraint is called as that is.
+    let parts = session.table(&format!(
+        "ALTER TABLE {} RENAME TO {}; \
+         SELECT 'constraint', conname FROM pg_catalog.pg_constraint WHERE conrelid = {relation} \
+         UNION ALL SELECT 'index', c.relname FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid \
+         WHERE i.indrelid = {relation} AND NOT EXISTS \
+         (SELECT FROM pg_catalog.pg_constraint n WHERE n.conrelid = i.indrelid AND n.conindid = i.indexrelid) \
+         ORDER BY 1, 2",
+        hidden.sql(),
+        quote(&target.name)
     ))?;
-    for name in constraints {
-        if let Some(new) = free_name(session, &name, target)? {
-            let sql = format!(
+    for part in parts {
+        let [Some(kind), Some(name)] = &part[..] else { continue };
+        let Some(new) = free_name(session, name, target)? else { continue };
+        session.execute(&match kind.as_str() {
+            "index" => {
+                format!("ALTER INDEX {} RENAME TO {}", hidden.beside(name).sql(), quote(&new))
+            }
+            _ => format!(
                 "ALTER TABLE {} RENAME CONSTRAINT {} TO {}",
                 target.sql(),
-                quote(&name),
+                quote(name),
                 quote(&new)
-            );
-            session.execute(&sql)?;
-        }
-    }
-    let indexes = session.names(&format!(
-        "SELECT c.relname FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid \
-         WHERE i.indrelid = {}::pg_catalog.regclass ORDER BY 1",
-        target.literal()
-    ))?;
-    for name in indexes {
-        if let Some(new) = free_name(session, &name, target)? {
-            let sql =
-                format!("ALTER INDEX {} RENAME TO {}", hidden.beside(&name).sql(), quote(&new));
-            session.execute(&sql)?;
-        }
+            ),
+        })?;
     }
     Ok(())
 }
