@@ -584,6 +584,10 @@ impl Publishing<'_> {
         }
         let back = || (self.own(State::Renaming), self.own(State::Publishing));
         if let Err(error) = ledger.take_name(&job.home, &hidden, replaces) {
+            // Where the old table is gone the job stays on its way to the name: only so its next publisher gives it.
+            if error.aftermath().is_some() {
+                return Err(error);
+            }
             if !is_unknown(&error) {
                 ledger.step(self.names(), back(), None, None)?;
                 return Err(error);

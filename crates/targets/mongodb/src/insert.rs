@@ -23,9 +23,9 @@ use inrush_net::staging;
 pub(super) struct Shared {
     /// What a lane found out before it gave up.
     pub(super) retry: Mutex<Option<Retry>>,
-    /// Rows that are in the target itself.
+    /// Rows that are in the collection that takes them.
     pub(super) committed: AtomicU64,
-    /// It isn't known which rows are in it: the connection broke, or the server did not account for all that it was sent.
+    /// It isn't known which rows are in it: the connection broke, or the server has not accounted for all that it was sent.
     pub(super) unsure: AtomicBool,
 }
 
@@ -47,7 +47,6 @@ pub(super) struct Errand {
     pub(super) null: NullKey,
     pub(super) sums: bool,
     pub(super) lanes: usize,
-    pub(super) lasting: bool,
     /// In one command; 0 is as many as the server takes.
     pub(super) documents_max: usize,
     pub(super) ordered: bool,
@@ -246,9 +245,7 @@ impl<'l> InsertLane<'l> {
                         let fault = self.fault(from, refused);
                         self.refuse(fault, faults)?;
                     }
-                    if self.errand.lasting {
-                        self.shared.committed.fetch_add(rows as u64 - bad, Relaxed);
-                    }
+                    self.shared.committed.fetch_add(rows as u64 - bad, Relaxed);
                     ahead.push((from + rows, all));
                 }
                 Outcome::Senseless(code, message) if to - from == 1 => {
@@ -277,6 +274,7 @@ impl<'l> InsertLane<'l> {
             .document("writeConcern", self.errand.concern.document());
         if self.errand.concern.is_deaf() {
             self.told = true;
+            self.lose_count();
             let told = self
                 .session
                 .drive(|client, database| client.tell_with(database, command, name, batch.bytes()));
@@ -332,7 +330,8 @@ impl<'l> InsertLane<'l> {
         if let Some(error) = reply.document("writeConcernError") {
             let code = error.number("code").unwrap_or_default();
             let message = error.text("errmsg").unwrap_or("the write concern can't be satisfied");
-            self.committed_all_the_same(wanted);
+            // They are there, although not as safely as was asked for.
+            self.shared.committed.fetch_add(wanted as u64, Relaxed);
             return Err(self.session.explain(client::refused(code, message)));
         }
         Ok(Outcome::Seen(seen, refused))
@@ -392,18 +391,9 @@ impl<'l> InsertLane<'l> {
         Ok(missing)
     }
 
-    /// They are there, although not as safely as was asked for.
-    fn committed_all_the_same(&self, rows: usize) {
-        if self.errand.lasting {
-            self.shared.committed.fetch_add(rows as u64, Relaxed);
-        }
-    }
-
     /// Which rows are in the target is not known from here on.
     fn lose_count(&self) {
-        if self.errand.lasting {
-            self.shared.unsure.store(true, Relaxed);
-        }
+        self.shared.unsure.store(true, Relaxed);
     }
 
     fn explain(&self, failure: Failure) -> Error {
@@ -628,7 +618,6 @@ pub(super) fn errand(
         on_conflict: job.request.on_conflict,
         sums: job.request.verify == Verify::Checksum,
         lanes: job.choice.lanes,
-        lasting: collection == job.table,
         documents_max,
         // Each duplicate would end a batch.
         ordered: knobs.is(&ORDERED, "yes") && ids.is_none(),

@@ -16,8 +16,9 @@ use crate::client::{Failure, refused};
 use crate::connect;
 use crate::facts::{CAPPED, TIME_SERIES, VIEW};
 use crate::session::{Session, explain};
+use crate::staging::TRIES;
 use crate::{fields, ids};
-use inrush_core::error::{Error, Result};
+use inrush_core::error::{Aftermath, Error, Result};
 use inrush_core::target::{
     At, Console, Copying, Entry, Fence, Home, JobLock, JobRows, JobTables, Location, Part, Set,
     Untold, Wanted, Which,
@@ -136,16 +137,29 @@ impl JobTables for MongoJobs {
             |name: &str| quoted(&format!("{}.{name}", home.schema.as_deref().unwrap_or_default()));
         // FerretDB takes a name only when it is free.
         let drops = replaces && !console.engine()?.starts_with("FerretDB");
-        if replaces && !drops {
-            console.execute(&format!("{{\"drop\": {}}}", quoted(&home.table)))?;
-        }
+        let drops_before = replaces && !drops;
         let drops = if drops { "\"dropTarget\": true, " } else { "" };
         let command = format!(
             "{{\"renameCollection\": {}, \"to\": {}, {drops}\"writeConcern\": {SAFE}, \"$db\": \"admin\"}}",
             full(hidden),
             full(&home.table)
         );
-        console.execute(&command).map(drop)
+        if !drops_before {
+            return console.execute(&command).map(drop);
+        }
+        let (mut tries, mut is_bare) = (1..TRIES, false);
+        loop {
+            let dropped = console.execute(&format!("{{\"drop\": {}}}", quoted(&home.table)));
+            is_bare |= dropped.is_ok();
+            let renamed = dropped.and_then(|_| console.execute(&command));
+            let Err(error) = renamed else { return Ok(()) };
+            is_bare &= error.is_refusal();
+            // Another client's insert may have made the collection again.
+            let again = is_bare && !names(console, &quoted(&home.table))?.is_empty();
+            if !again || tries.next().is_none() {
+                return Err(if is_bare { bare(error, &home.table) } else { error });
+            }
+        }
     }
 
     fn drop_tables(&self, console: &mut dyn Console, _home: &Home, tables: &[&str]) -> bool {
@@ -155,6 +169,17 @@ impl JobTables for MongoJobs {
 
     /// Whose a hidden collection is, only the machine knows that made it: its next load drops it.
     fn sweep(&self, _console: &mut dyn Console, _home: &Home) {}
+}
+
+/// What had the name is dropped, and nothing has taken its place.
+fn bare(error: Error, table: &str) -> Error {
+    let what = format!(
+        "{}: the old collection {table} is dropped, and the job's has not got its name",
+        error.what()
+    );
+    Error::new(error.kind(), what)
+        .advise(format!("publish the job again while no other client writes into {table}"))
+        .leaving(Aftermath::Committed { rows: 0 })
 }
 
 /// What a change of a job's state waits for.

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::bson::{Document, Raw, Value, kind};
-use crate::client::refused;
+use crate::client::{Failure, refused};
 use crate::connect::{self, Place};
 use crate::encode::{self, Common};
 use crate::facts::{self, CAPPED, ID, PLAIN, Seen, ServerFacts, TIME_SERIES, VIEW};
@@ -259,9 +259,9 @@ pub(super) struct MongoLoad<'a> {
     shape: Arc<Shape>,
     shared: Shared,
     before: Snapshot,
-    /// The rename was sent, and no answer came.
+    /// The rename, or what deletes the old rows, was sent, and no answer came.
     unsure: bool,
-    /// Rows of the target were deleted.
+    /// Rows of the target were deleted, or others have taken their place.
     changed: bool,
 }
 
@@ -284,11 +284,11 @@ impl<'a> MongoLoad<'a> {
             unsure: false,
             changed: false,
         };
-        let prepared = load.prepare();
-        if prepared.is_err() {
-            load.abort();
+        match load.prepare() {
+            Ok(()) => Ok(Box::new(load)),
+            // Rows that were deleted stay so.
+            Err(error) => Err(error.leaving(load.abort())),
         }
-        prepared.map(|()| Box::new(load) as Box<dyn Load + 'a>)
     }
 
     /// Makes the collection ready.
@@ -305,7 +305,9 @@ impl<'a> MongoLoad<'a> {
             self.changed = true;
             let all = Document::new().document("q", Document::new()).int32("limit", 0);
             let delete = Document::new().string("delete", &job.table).array("deletes", [all]);
-            self.run(delete)?;
+            let deleted = self.run(delete);
+            self.unsure = self.session.is_lost();
+            deleted?;
         }
         // What is there of the partition is the load's own.
         if self.ids().is_none() {
@@ -418,6 +420,26 @@ impl<'a> MongoLoad<'a> {
         let reply = self.session.command(command);
         let reply = reply.map_err(|failure| self.session.explain(failure))?;
         Ok(reply.document().number("count").and_then(|rows| u64::try_from(rows).ok()).unwrap_or(0))
+    }
+
+    /// The error of a collection that did not get the target's name. Where the old one is gone, the rows stay in the one that has them.
+    fn unnamed(&mut self, failure: Failure) -> Error {
+        let error = self.session.explain(failure);
+        let Some(staging) = self.staging.take_if(|staging| staging.is_alone) else { return error };
+        self.changed = true;
+        self.shared.committed.store(0, Relaxed);
+        let (hidden, table) = (&staging.name, &self.job.table);
+        let left = match self.unsure {
+            true => format!(
+                "the old collection {table} is dropped, or may be; the new rows are in collection {hidden}, unless that has got its name"
+            ),
+            false => format!(
+                "the old collection {table} is dropped, and the new rows are in collection {hidden}, which did not get its name"
+            ),
+        };
+        Error::new(error.kind(), format!("{}: {left}", error.what())).advise(format!(
+            "give it the name (db.{hidden}.renameCollection(\"{table}\")), or drop it and run the load again"
+        ))
     }
 
     fn settings(&self) -> BTreeMap<String, String> {
@@ -548,7 +570,12 @@ impl Load for MongoLoad<'_> {
 
     fn verify(&mut self, sent: &Sent) -> Result<Verdict> {
         let after = self.snapshot(self.job.request.verify)?;
-        Ok(sent.verdict(&self.before, &after, self.job))
+        let verdict = sent.verdict(&self.before, &after, self.job);
+        if verdict.ok {
+            // All that was sent is there, whether the server has said so or not.
+            self.shared.unsure.store(false, Relaxed);
+        }
+        Ok(verdict)
     }
 
     fn retry(&mut self, _ended_by: Ended) -> Option<Retry> {
@@ -557,12 +584,13 @@ impl Load for MongoLoad<'_> {
 
     fn commit(&mut self) -> Result<BTreeMap<String, String>> {
         self.settle()?;
-        if let Some(staging) = &self.staging {
+        if let Some(staging) = &mut self.staging {
             if let Err(failure) = staging.publish(&mut self.session, self.job) {
-                self.unsure = self.session.is_lost();
-                return Err(self.session.explain(failure));
+                self.unsure = matches!(failure, Failure::Lost(_));
+                return Err(self.unnamed(failure));
             }
             self.staging = None;
+            self.changed = true;
             // The name has to be as safe as the rows.
             self.settle()?;
         }

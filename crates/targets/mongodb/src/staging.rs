@@ -21,9 +21,14 @@ use inrush_net::staging::{PREFIX, digits_of, hidden_name};
 /// A hidden collection that is ours.
 pub(super) struct Staging {
     pub(super) name: String,
+    /// What had the target's name is dropped, or may be: the rows are in this one alone.
+    pub(super) is_alone: bool,
     lock: PathBuf,
     _locked: File,
 }
+
+/// How often a name is asked for that another client's insert takes first, or where the answer is lost.
+pub(super) const TRIES: usize = 100;
 
 /// What the name of a lock's file ends in.
 const LOCK: &str = ".lock";
@@ -47,7 +52,7 @@ impl Staging {
             .mode(0o600)
             .open(&lock)
             .map_err(no_lock)?;
-        let staging = Self { name, lock: lock.clone(), _locked: file };
+        let staging = Self { name, is_alone: false, lock: lock.clone(), _locked: file };
         staging._locked.try_lock().map_err(|error| no_lock(error.into()))?;
         match staging.create(session, job) {
             Ok(()) => Ok(staging),
@@ -86,38 +91,76 @@ impl Staging {
     /// Gives the collection the target's name. What had the name goes.
     ///
     /// # Errors
-    /// When it kept its name, or when the connection is lost for good: then nobody knows which collection has the target's.
-    pub(super) fn publish(&self, session: &mut Session<'_>, job: &Job) -> Result<(), Failure> {
+    /// When it kept its name, or when the connection is lost again and again: then only the server knows which collection has the
+    /// target's.
+    pub(super) fn publish(&mut self, session: &mut Session<'_>, job: &Job) -> Result<(), Failure> {
         let replaces = matches!(job.choice.action, Action::Replace | Action::Truncate);
-        let rename = |drops: bool| {
-            let full = |name: &str| format!("{}.{name}", session.database());
-            Document::new()
-                .string("renameCollection", &full(&self.name))
-                .string("to", &full(&job.table))
-                .boolean("dropTarget", drops)
-        };
-        let (plainly, dropping) = (rename(false), rename(true));
+        let (mut takes_free_names, mut drops, mut was_lost) = (false, false, false);
+        let mut tries = 1..TRIES;
         session.unwatch();
-        let mut renamed =
-            session.admin(if replaces { dropping } else { plainly.clone() }).map(drop);
-        if replaces
-            && renamed.as_ref().is_err_and(|failure| code_of(failure) == code::NOT_IMPLEMENTED)
-        {
-            // FerretDB takes a name only when it is free.
-            session.command(Document::new().string("drop", &job.table))?;
-            renamed = session.admin(plainly).map(drop);
-        }
-        let renamed = match renamed {
-            // Only the server knows then what has become of it.
-            Err(Failure::Lost(lost)) => {
-                match session.reconnect().is_ok() && !exists(session, &self.name)? {
-                    true => Ok(()),
-                    false => Err(Failure::Lost(lost)),
+        loop {
+            let renamed = match drops {
+                true => self.make_room(session, &job.table),
+                false => Ok(()),
+            };
+            let renamed = renamed
+                .and_then(|()| self.rename(session, &job.table, replaces && !takes_free_names));
+            let Err(failure) = renamed else { break };
+            drops = false;
+            match code_of(&failure) {
+                _ if matches!(failure, Failure::Lost(_)) => {
+                    was_lost = true;
+                    if session.reconnect().is_err() {
+                        return Err(failure);
+                    }
                 }
+                // FerretDB takes a name only when it is free.
+                code::NOT_IMPLEMENTED if replaces && !takes_free_names => {
+                    (takes_free_names, drops) = (true, true);
+                }
+                // Another client's insert has made the collection again.
+                code::NAMESPACE_EXISTS if takes_free_names => drops = true,
+                _ if !was_lost => return Err(failure),
+                _ => {}
             }
-            renamed => renamed,
-        };
-        renamed.map(|()| self.disown())
+            // Only the server knows what has become of what it did not answer.
+            if was_lost && matches!(exists(session, &self.name), Ok(false)) {
+                break;
+            }
+            if tries.next().is_none() {
+                return Err(failure);
+            }
+        }
+        self.disown();
+        Ok(())
+    }
+
+    /// Drops what has the name.
+    fn make_room(&mut self, session: &mut Session<'_>, table: &str) -> Result<(), Failure> {
+        // From here on no load may sweep the rows, should this one be killed.
+        self.disown();
+        match session.command(Document::new().string("drop", table)) {
+            Err(failure) if code_of(&failure) == code::NAMESPACE_NOT_FOUND => Ok(()),
+            Err(failure @ Failure::Server(_)) => Err(failure),
+            dropped => {
+                self.is_alone = true;
+                dropped.map(drop)
+            }
+        }
+    }
+
+    fn rename(
+        &self,
+        session: &mut Session<'_>,
+        table: &str,
+        drops_target: bool,
+    ) -> Result<(), Failure> {
+        let full = |name: &str| format!("{}.{name}", session.database());
+        let rename = Document::new()
+            .string("renameCollection", &full(&self.name))
+            .string("to", &full(table))
+            .boolean("dropTarget", drops_target);
+        session.admin(rename).map(drop)
     }
 
     /// Drops the collection, if it can be done. Otherwise the file stays, without a lock, and with it the next load's right to do so.

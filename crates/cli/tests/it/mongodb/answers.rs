@@ -216,6 +216,94 @@ fn a_lost_answer_to_the_rename_is_found_out_by_looking() {
     assert_eq!(server.collections(), [""; 0]);
 }
 
+/// A server as FerretDB is, which takes a name only when it is free, and on which another client makes the collection again.
+fn takes_free_names(taken: usize) -> impl Fn(&Json, &[Json]) -> Fate {
+    let tries = AtomicUsize::new(0);
+    move |command, _| match is(command, "renameCollection") && command["to"] == "d.t" {
+        true if command["dropTarget"] == json!(true) => {
+            Fate::Answered(refusal(238, "not implemented"))
+        }
+        true if tries.fetch_add(1, SeqCst) < taken => {
+            Fate::Answered(refusal(48, "target namespace exists"))
+        }
+        _ => Fate::Done,
+    }
+}
+
+#[test]
+fn rows_whose_old_collection_is_dropped_are_not_dropped_too() {
+    let fixture = fixture(10);
+    let old = [json!({"_id": 1, "name": "old"})];
+    let load = |server: &Script, more: &[&str]| {
+        fixture.load(&[&["t.csv", &server.url(), "--if-exists", "replace"], more].concat())
+    };
+    let server = Script::start(takes_free_names(3));
+    server.put("t", &old);
+    load(&server, &[]).exits(0);
+    assert_eq!((server.collections(), server.documents("t").len()), (vec!["t".to_owned()], 10));
+
+    let server = Script::start(takes_free_names(usize::MAX));
+    server.put("t", &old);
+    let run = load(&server, &[]).exits(1).says(&[
+        "the old collection t is dropped",
+        "renameCollection(\"t\")",
+        "may have been emptied",
+    ]);
+    // Nor does the next load sweep them.
+    load(&server, &["--table", "u"]).exits(0);
+    let [hidden, _] = server.collections().try_into().unwrap();
+    assert!(run.stderr.contains(&hidden), "{}", run.stderr);
+    assert_eq!(server.documents(&hidden).len(), 10);
+
+    // A rename that came through is not taken for another client's collection.
+    let (swallowed, refuses) = (AtomicBool::new(false), takes_free_names(0));
+    let server = Script::start(move |command, documents| match refuses(command, documents) {
+        Fate::Done if is(command, "renameCollection") && !swallowed.swap(true, SeqCst) => {
+            Fate::Swallowed
+        }
+        fate => fate,
+    });
+    server.put("t", &old);
+    load(&server, &[]).exits(0);
+    assert_eq!((server.collections(), server.documents("t").len()), (vec!["t".to_owned()], 10));
+}
+
+#[test]
+fn what_fails_behind_the_rename_leaves_the_rows_in() {
+    for is_lost in [false, true] {
+        let (fixture, renamed) = (fixture(10), AtomicBool::new(false));
+        let server = Script::start(move |command, _| {
+            renamed.fetch_or(is(command, "renameCollection"), SeqCst);
+            match is(command, "update") && renamed.load(SeqCst) {
+                true if is_lost => Fate::Swallowed,
+                true => Fate::Answered(
+                    json!({"n": 0, "ok": 1.0, "writeConcernError": {"code": 64, "errmsg": "timed out"}}),
+                ),
+                false => Fate::Done,
+            }
+        });
+        let run = fixture.load(&["t.csv", &server.url()]).exits(1);
+        run.says(&["10 rows were committed before, and stay"]);
+        assert_eq!(server.documents("t").len(), 10);
+    }
+}
+
+#[test]
+fn rows_that_were_deleted_before_a_failure_are_not_said_to_be_there() {
+    let fixture = fixture(3);
+    for (is_lost, says) in [(false, "may have been emptied"), (true, "look at it before")] {
+        let server = Script::start(move |command, _| match command[VERB].as_str().unwrap() {
+            "delete" if is_lost => Fate::Swallowed,
+            "delete" => Fate::Answered(json!({"n": 1, "ok": 1.0})),
+            "aggregate" => Fate::Answered(refusal(13, "not authorized")),
+            _ => Fate::Done,
+        });
+        server.put("t", &[json!({"_id": 1, "name": "old"})]);
+        let load = ["t.csv", &server.url(), "--if-exists", "truncate", "--on-conflict", "replace"];
+        fixture.load(&[&load[..], &["--primary-key", "id"]].concat()).exits(1).says(&[says]);
+    }
+}
+
 #[test]
 fn a_lost_answer_to_an_insert_is_not_guessed_at() {
     let fixture = fixture(10);
@@ -284,6 +372,11 @@ fn nobody_waits_for_an_answer_that_was_not_asked_for() {
     let load =
         ["t.csv", &server.url(), "--set", "write_concern=0", "--set", "documents_per_batch=10"];
     fixture.refuses(&load).says(&["went from 0 to 90 rows, 100 were sent"]);
+    // Nor is it said to be there.
+    server.put("t", &[json!({"_id": -1})]);
+    lost.store(0, SeqCst);
+    let run = fixture.load(&[&load[..], &["--if-exists", "append"]].concat()).exits(1);
+    run.says(&["went from 1 to 91 rows", "look at it before you go on"]);
 }
 
 #[test]
