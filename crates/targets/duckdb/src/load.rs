@@ -230,11 +230,11 @@ impl<'a> DuckLoad<'a> {
             before: Snapshot::default(),
             outcome: Outcome::default(),
         };
-        let prepared = load.prepare();
-        if prepared.is_err() {
-            load.abort();
+        match load.prepare() {
+            Ok(()) => Ok(Box::new(load)),
+            // What was committed, or can't be undone, stays.
+            Err(error) => Err(error.leaving(load.abort())),
         }
-        prepared.map(|()| Box::new(load) as Box<dyn Load + 'a>)
     }
 
     fn is_sifted(&self) -> bool {

@@ -95,8 +95,8 @@ impl<'a> MssqlLoad<'a> {
                     Trouble::Failed(failure) => load.session.explain(failure),
                     Trouble::Ended(error) => error,
                 };
-                load.abort();
-                Err(error)
+                // What was committed by itself stays.
+                Err(error.leaving(load.abort()))
             }
         }
     }
@@ -125,6 +125,7 @@ impl<'a> MssqlLoad<'a> {
         }
         if let Some(add) = ddl::add_columns(&self.table, job) {
             self.session.execute(add)?;
+            self.changed = self.piecemeal;
         }
         self.before = self.snapshot(job.request.verify)?;
         let loaded = |name: &String| job.choice.columns.iter().any(|column| column.name == *name);
@@ -141,7 +142,6 @@ impl<'a> MssqlLoad<'a> {
     /// When the server refuses, or a trigger or a policy keeps rows.
     fn truncate(&mut self) -> Result<(), Trouble> {
         let table = self.table.sql();
-        self.changed = self.piecemeal;
         let is_plain = self
             .job
             .kept_table()
@@ -150,10 +150,14 @@ impl<'a> MssqlLoad<'a> {
             match self.session.execute(format!("TRUNCATE TABLE {table}")) {
                 // Not for tables that are replicated, have history, or belong to another client.
                 Err(Failure::Server(_)) => {}
-                outcome => return Ok(outcome?),
+                outcome => {
+                    self.changed = self.piecemeal;
+                    return Ok(outcome?);
+                }
             }
         }
         self.session.execute(format!("DELETE FROM {table}"))?;
+        self.changed = self.piecemeal;
         let holds = format!("SELECT CASE WHEN EXISTS (SELECT * FROM {table}) THEN 1 ELSE 0 END");
         if self.session.value(&holds)?.as_deref() != Some("1") {
             return Ok(());

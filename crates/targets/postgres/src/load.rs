@@ -121,8 +121,8 @@ impl<'a> PostgresLoad<'a> {
             Ok(()) => Ok(Box::new(load) as Box<dyn Load + 'a>),
             Err(failure) => {
                 let error = load.explain(failure);
-                load.abort();
-                Err(error)
+                // What was committed by itself stays.
+                Err(error.leaving(load.abort()))
             }
         }
     }
@@ -193,6 +193,7 @@ impl<'a> PostgresLoad<'a> {
         }
         if let Some(add) = ddl::add_columns(&self.target, job) {
             self.session.execute(add)?;
+            self.changed = self.mode == Mode::Piecemeal;
         }
         self.before = match job.before() {
             Some(before) => before.clone(),
@@ -288,15 +289,15 @@ impl<'a> PostgresLoad<'a> {
     /// When the server refuses, or a trigger or a rule keeps rows.
     fn truncate(&mut self) -> Result<(), Trouble> {
         let table = self.target.only();
-        self.changed = self.mode == Mode::Piecemeal;
-        if self.job.kept_table().is_some_and(facts::may_truncate) {
-            let sql = format!("TRUNCATE {table}");
-            return Ok(self.in_transaction(|session| session.execute(sql)).map(drop)?);
-        }
+        let truncates = self.job.kept_table().is_some_and(facts::may_truncate);
         let left = self.in_transaction(|session| {
+            if truncates {
+                return session.execute(format!("TRUNCATE {table}")).map(|_| Vec::new());
+            }
             session.execute(format!("DELETE FROM {table}"))?;
             session.table(&format!("SELECT 1 FROM {table} LIMIT 1"))
         })?;
+        self.changed = self.mode == Mode::Piecemeal;
         if left.is_empty() {
             return Ok(());
         }

@@ -328,11 +328,11 @@ impl<'a> SqliteLoad<'a> {
             journal_mode_before,
         };
         load.session.watch();
-        let prepared = load.prepare();
-        if prepared.is_err() {
-            load.abort();
+        match load.prepare() {
+            Ok(()) => Ok(Box::new(load)),
+            // What was committed, or can't be undone, stays.
+            Err(error) => Err(error.leaving(load.abort())),
         }
-        prepared.map(|()| Box::new(load) as Box<dyn Load + 'a>)
     }
 
     /// Makes the table ready, and leaves a transaction open for the rows.

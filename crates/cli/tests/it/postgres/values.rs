@@ -258,6 +258,27 @@ fn a_truncated_table_keeps_its_defaults_and_counts_on() {
 }
 
 #[test]
+fn rows_that_a_trigger_keeps_are_not_taken_for_deleted() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n3\n").sql(
+            "CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1), (2); CREATE TABLE child (id int REFERENCES t);
+             CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS
+                $$BEGIN IF OLD.id = 1 THEN RETURN NULL; END IF; RETURN OLD; END$$;
+             CREATE TRIGGER keep BEFORE DELETE ON t FOR EACH ROW EXECUTE FUNCTION keep()",
+        );
+        let says = ["rows of table t stay where they are deleted"];
+        server.refuses(&["t.csv", "--if-exists", "truncate"]).says(&says);
+        assert_eq!(server.count("t"), 2);
+        // Without a transaction the others are gone.
+        let way = ["--strategy", "values", "--set", "rows_per_transaction=7"];
+        let run = server.load(&[&["t.csv", "--if-exists", "truncate"], &way[..]].concat()).exits(1);
+        run.says(&says).says(&["may have been emptied"]);
+        assert_eq!(server.count("t"), 1);
+        server.sql("DROP TABLE t CASCADE; DROP FUNCTION keep");
+    });
+}
+
+#[test]
 fn names_that_need_quoting() {
     for_each_server(|server| {
         server.write("t.csv", "order,\"a\"\"b\",\"it's\",\u{e9}\u{4e2d},Upper\n1,x,y,z,u\n");

@@ -113,6 +113,10 @@ fn rows_that_a_trigger_keeps_are_not_taken_for_deleted() {
     fixture
         .refuses(&["t.csv", "t.db", "--if-exists", "truncate"])
         .says(&["rows of table t stay where they are deleted: a trigger keeps them", "append"]);
+    // Without a journal nothing can be undone.
+    let unsafely = ["--if-exists", "truncate", "--set", "journal_mode=off", "--durability", "none"];
+    let run = fixture.load(&[&["t.csv", "t.db"], &unsafely[..]].concat()).exits(1);
+    assert!(!run.stderr.contains("nothing changed"), "{}", run.stderr);
 }
 
 #[test]
