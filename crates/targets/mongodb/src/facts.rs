@@ -266,6 +266,12 @@ pub(super) fn indexes(
     }
 }
 
+/// Whether it is the index that every collection has: another one of the ids, which may be hashed or descend, is a user's.
+pub(super) fn is_default(index: Raw<'_>) -> bool {
+    let key = index.document("key");
+    key.is_some_and(|key| key.elements().count() == 1 && key.number(ID) == Some(1))
+}
+
 /// The fields of an index.
 pub(super) fn key_of(index: Raw<'_>) -> Vec<String> {
     let fields = index.document("key").map(Raw::elements).into_iter().flatten();

@@ -221,11 +221,14 @@ fn begin(depth: usize, out: &mut Vec<u8>) -> Result<bson::Open, Wanted> {
 /// A number keeps its value, in the smallest kind that keeps it.
 fn put_number(text: &[u8], wishes: Wishes, out: &mut Vec<u8>) -> Result<u8, Wanted> {
     if let Ok(number) = scan::integer(text) {
-        return Ok(put_integer(number, false, out));
+        return Ok(put_integer(number, wishes.wide, out));
     }
+    // Digits alone are a count or an identifier, of which a double's neighbour is another one.
+    let has_part = text.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E'));
+    let is_kept = if has_part { is_same } else { scan::whole_is_exact };
     if let Ok(number) = scan::float(text)
         && number.is_finite()
-        && is_same(text, number)
+        && is_kept(text, number)
     {
         if !wishes.keeps(number) {
             return Err("a JSON document of numbers that FerretDB keeps, which has no -0");
@@ -463,8 +466,24 @@ mod tests {
             back("12345678901234567890").as_deref(),
             Ok(r#"{"$numberDecimal":"12345678901234567890"}"#)
         );
+        // As many as its shortest text, and another number.
+        assert_eq!(
+            back("150000000000000000000000").as_deref(),
+            Ok(r#"{"$numberDecimal":"150000000000000000000000"}"#)
+        );
+        assert_eq!(back("10000000000000000000000").as_deref(), Ok("10000000000000000000000"));
         assert_eq!(back("1.10").as_deref(), Ok("1.1"));
         assert_eq!(back("1e3").as_deref(), Ok("1000"));
+    }
+
+    #[test]
+    fn integers_within_documents_are_as_wide_as_others() {
+        let wide = Wishes { wide: true, ..Wishes::ALL };
+        for (wishes, kind) in [(Wishes::ALL, kind::INT32), (wide, kind::INT64)] {
+            let mut out = Vec::new();
+            put(br#"{"n":5}"#, wishes, &mut out).unwrap();
+            assert_eq!(Raw::read(&out).unwrap().get("n").unwrap().kind, kind);
+        }
     }
 
     #[test]
@@ -475,7 +494,7 @@ mod tests {
             assert!(back(text).is_err(), "{text}");
         }
         let ferret = Wishes { decimals: false, specials: Specials::None, ..Wishes::ALL };
-        for text in ["12345678901234567890", "[-0.0]"] {
+        for text in ["12345678901234567890", "[150000000000000000000000]", "[-0.0]"] {
             assert!(put(text.as_bytes(), ferret, &mut Vec::new()).is_err(), "{text}");
             assert!(back(text).is_ok(), "{text}");
         }

@@ -187,9 +187,19 @@ fn name_fault(request: &Request, facts: &Facts) -> Option<String> {
             "--on-conflict {how} would look for {odd} as a field within another, and the rows' is none"
         ));
     }
-    let odd = names().find(|name| fields::is_odd(name))?;
-    (request.on_conflict == OnConflict::Update)
-        .then(|| format!("--on-conflict update would take {odd} for a field within another: --on-conflict replace does not"))
+    match request.on_conflict {
+        OnConflict::Fail | OnConflict::Skip => None,
+        how @ (OnConflict::Replace | OnConflict::Update) => {
+            let is_operator = |name: &&str| name.starts_with('$');
+            let operator = names().find(is_operator).map(|name| {
+                format!("--on-conflict {how} would take {name} for an operator: --rename '{name}=NAME' gives it another name")
+            });
+            let within = |name: &&str| how == OnConflict::Update && fields::is_odd(name);
+            operator.or_else(|| names().find(within).map(|name| {
+                format!("--on-conflict update would take {name} for a field within another: --on-conflict replace does not")
+            }))
+        }
+    }
 }
 
 /// How the load goes about it.

@@ -1,18 +1,17 @@
 //! What a collection has besides documents, which goes when another takes its place.
 
 use crate::client::Failure;
-use crate::facts::{ID, indexes, key_of, list};
+use crate::facts::{indexes, is_default, key_of, list};
 use crate::session::Session;
 
 /// In words, one each.
 pub(super) fn read(session: &mut Session<'_>, collection: &str) -> Result<Vec<String>, Failure> {
     let mut lost = Vec::new();
     indexes(session, collection, |index| {
-        let key = key_of(index);
-        if key != [ID] {
+        if !is_default(index) {
             let word = if index.is_true("unique") { "UNIQUE INDEX" } else { "INDEX" };
             let name = index.text("name").unwrap_or_default();
-            lost.push(format!("{word} {name} ({})", key.join(", ")));
+            lost.push(format!("{word} {name} ({})", key_of(index).join(", ")));
         }
     })?;
     session.catalogue(list(collection), |found| {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::bson::{Document, Raw, Value, kind};
 use crate::client::{Failure, code, code_of};
-use crate::facts::{self, ID};
+use crate::facts;
 use crate::session::Session;
 use inrush_core::error::{Error, Result};
 use inrush_core::{Action, Job};
@@ -76,7 +76,7 @@ impl Staging {
                 }
             })?;
             facts::indexes(session, &job.table, |index| {
-                if facts::key_of(index) != [ID] {
+                if !facts::is_default(index) {
                     indexes.push(as_made(index));
                 }
             })?;

@@ -64,6 +64,11 @@ fn names_with_points_are_taken_by_servers_that_take_them() {
         .inrush(&["plan", "t.csv", &server.url(), "--table", "u"])
         .exits(0)
         .prints(&["$getField"]);
+    server.put("t", &[json!({"_id": 1})]);
+    for how in ["replace", "update"] {
+        let load = ["load", "t.csv", &server.url(), "--if-exists", "append", "--on-conflict", how];
+        fixture.misused(&load).says(&["take $c for an operator"]);
+    }
     let old = Script::start(|command, _| match is(command, "hello") {
         true => Fate::Answered(hello(&json!({"maxWireVersion": 9}))),
         false => Fate::Done,
@@ -302,6 +307,25 @@ fn rows_that_were_deleted_before_a_failure_are_not_said_to_be_there() {
         let load = ["t.csv", &server.url(), "--if-exists", "truncate", "--on-conflict", "replace"];
         fixture.load(&[&load[..], &["--primary-key", "id"]].concat()).exits(1).says(&[says]);
     }
+}
+
+#[test]
+fn an_index_of_the_ids_that_a_user_has_made_is_kept_or_named() {
+    let fixture = fixture(3);
+    let server = Script::start(|command, _| match is(command, "listIndexes") {
+        true => Fate::Answered(json!({"cursor": {"id": 0, "ns": "d.t", "firstBatch": [
+            {"v": 2, "key": {"_id": 1}, "name": "_id_"},
+            {"v": 2, "key": {"_id": "hashed"}, "name": "_id_hashed"},
+        ]}, "ok": 1.0})),
+        false => Fate::Done,
+    });
+    server.put("t", &[json!({"_id": 1, "name": "old"})]);
+    let load =
+        |if_exists| fixture.load(&["t.csv", &server.url(), "--if-exists", if_exists]).exits(0);
+    load("truncate");
+    let made = server.heard("createIndexes");
+    assert_eq!(made[0]["indexes"], json!([{"key": {"_id": "hashed"}, "name": "_id_hashed"}]));
+    load("replace").prints(&["INDEX _id_hashed (_id)"]);
 }
 
 #[test]
