@@ -241,8 +241,7 @@ impl<'a> FileLoad<'a> {
         let mut output = ParquetOutput::new(place, file, &layout, is_synced)?;
         self.added_from = old.as_ref().map(|_| 0);
         if let (Action::Append, Some((file, metadata))) = (action, &old) {
-            output.copy(place, file, metadata)?;
-            self.added_from = Some(metadata.num_row_groups());
+            self.added_from = Some(output.copy(place, file, metadata)?);
         }
         self.sink = Sink::Parquet(Box::new(output), layout);
         Ok(())
@@ -374,6 +373,7 @@ impl Load for FileLoad<'_> {
     fn verify(&mut self, sent: &Sent) -> Result<Verdict> {
         // The footer says how many rows there are, and not whether they are what its columns hold.
         if let Some(group) = self.added_from.filter(|_| self.job.request.verify == Verify::Count) {
+            parquet::look_through(&self.place, self.pending_path(), group, self.stop)?;
             parquet::decode(&self.place, self.pending_path(), group, self.stop)?;
         }
         let after = self.contents(self.pending_path())?;

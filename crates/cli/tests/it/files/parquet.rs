@@ -1,11 +1,14 @@
 use std::fs::{self, File};
 use std::sync::Arc;
 
-use arrow_array::DurationMillisecondArray;
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::Int8Type;
+use arrow_array::{Array as _, DictionaryArray, DurationMillisecondArray};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, LogicalType, Repetition};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::{ByteArray, ByteArrayType, Int32Type};
-use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::metadata::{ParquetMetaDataWriter, RowGroupMetaData};
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
@@ -367,6 +370,8 @@ fn what_is_stored_otherwise_than_it_is_written_is_refused() {
     for (source, column, stored) in [
         ("in.csv", "optional int96 c;", "timestamp(ns) stored as INT96"),
         ("n.csv", "optional binary c (DECIMAL(20,2));", "decimal(20,2) stored as BYTE_ARRAY"),
+        ("n.csv", "optional binary c (BSON);", "bson stored as BYTE_ARRAY"),
+        ("n.csv", "optional binary c (GEOMETRY);", "geometry stored as BYTE_ARRAY"),
         (
             "n.csv",
             "optional fixed_len_byte_array(20) c (DECIMAL(20,2));",
@@ -397,6 +402,64 @@ fn numbers_are_not_added_to_durations() {
         let load = ["copy", "theirs.parquet", "--if-exists", "append"];
         fixture.refuses(&load).says(&["column d of theirs.parquet is of type duration(ms) stored"]);
     }
+}
+
+/// Some readers take a value that is not in the list for NULL, and some have no numbers left for it.
+#[test]
+fn values_are_added_to_those_of_a_list() {
+    let fixture = Fixture::new();
+    let list: DictionaryArray<Int8Type> = ["x", "y"].into_iter().collect();
+    write(&fixture, "theirs.parquet", &batch(vec![("e", column(list))]), 2);
+    let names: String = (0..200).map(|n| format!("z{n}\n")).collect();
+    fixture.write("in.csv", format!("e\n{names}"));
+    load(&fixture, &["in.csv", "theirs.parquet", "--if-exists", "append"]);
+    let file = File::open(fixture.path("theirs.parquet")).unwrap();
+    let read = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
+    let texts = read.map(|batch| batch.unwrap().column(0).as_string::<i32>().null_count());
+    assert_eq!(texts.collect::<Vec<_>>(), [0]);
+    assert_eq!(rows(&fixture, "theirs.parquet").len(), 202);
+}
+
+/// Has a file's footer say that its only column begins elsewhere.
+fn place(fixture: &Fixture, name: &str, dictionary: Option<i64>, moved: i64) {
+    let metadata = open(fixture, name).metadata().clone();
+    let group = metadata.row_group(0);
+    let (start, length) = group.column(0).byte_range();
+    let mut file = fixture.read(name);
+    file.truncate((start + length) as usize);
+    let column = group.column(0).clone().into_builder();
+    let column = column.set_dictionary_page_offset(dictionary);
+    let column = column.set_data_page_offset(start as i64 + moved).build().unwrap();
+    let group = group.clone().into_builder().set_column_metadata(vec![column]).build().unwrap();
+    let metadata = metadata.into_builder().set_row_groups(vec![group]).build();
+    ParquetMetaDataWriter::new(&mut file, &metadata).finish().unwrap();
+    fixture.write(name, file);
+}
+
+#[test]
+fn row_groups_are_copied_from_where_they_are() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id\n1\n2\n").write("more.csv", "id\n3\n");
+    load(&fixture, &["in.csv", "theirs.parquet"]);
+    // Some writers say that a column has no dictionary by one at the file's first byte.
+    place(&fixture, "theirs.parquet", Some(0), 0);
+    let append = ["more.csv", "theirs.parquet", "--if-exists", "append"];
+    fixture.load(&append).exits(0);
+    assert_eq!(shown(&fixture, "theirs.parquet"), ["1", "2", "3"]);
+    load(&fixture, &["in.csv", "theirs.parquet", "--if-exists", "replace"]);
+    place(&fixture, "theirs.parquet", None, 1);
+    fixture.refuses(&append).says(&["theirs.parquet can't be read as a Parquet file"]);
+    // One without rows has a dictionary, and no values behind it.
+    let schema = Arc::new(parse_message_type("message m { required int64 id; }").unwrap());
+    let file = File::create(fixture.path("theirs.parquet")).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    group.next_column().unwrap().unwrap().close().unwrap();
+    group.close().unwrap();
+    writer.close().unwrap();
+    place(&fixture, "theirs.parquet", Some(4), -4);
+    fixture.load(&["more.csv", "theirs.parquet"]).exits(0);
+    assert_eq!(shown(&fixture, "theirs.parquet"), ["3"]);
 }
 
 /// What takes no NULL is written, of whatever type it is.

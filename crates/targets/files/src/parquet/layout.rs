@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use arrow_schema::{DataType, TimeUnit};
-use parquet::arrow::ArrowSchemaConverter;
-use parquet::basic::{Compression, LogicalType, Type as PhysicalType, ZstdLevel};
+use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, TimeUnit};
+use parquet::arrow::{
+    ARROW_SCHEMA_META_KEY, ArrowSchemaConverter, encode_arrow_schema, parquet_to_arrow_schema,
+};
+use parquet::basic::{Compression, ConvertedType, LogicalType, Type as PhysicalType, ZstdLevel};
 use parquet::errors::Result;
-use parquet::file::metadata::{KeyValue, ParquetMetaData};
+use parquet::file::metadata::{FileMetaData, KeyValue, ParquetMetaData};
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
 use parquet::schema::types::{SchemaDescPtr, SchemaDescriptor, Type as ParquetType};
 
@@ -42,7 +44,7 @@ impl ParquetLayout {
                 for (column, place) in columns.iter_mut().zip(&layout.columns) {
                     column.from = place.from;
                 }
-                (columns, file.schema_descr_ptr(), file.key_value_metadata().cloned())
+                (columns, file.schema_descr_ptr(), about(file))
             }
             None => {
                 let columns: Vec<_> = loaded
@@ -72,6 +74,34 @@ impl ParquetLayout {
     }
 }
 
+/// What a file says of itself, as far as it holds for rows that are added. Where an Arrow library has noted that a column's values are
+/// those of a list, others are not: some readers take them for NULL, and some have no numbers left for them. So that is noted no more.
+fn about(file: &FileMetaData) -> Option<Vec<KeyValue>> {
+    let mut about = file.key_value_metadata().cloned()?;
+    let is_note = |said: &KeyValue| said.key == ARROW_SCHEMA_META_KEY;
+    let Ok(noted) = parquet_to_arrow_schema(file.schema_descr(), Some(&about)) else {
+        // What can't be read may hold or not.
+        about.retain(|said| !is_note(said));
+        return Some(about);
+    };
+    let plain = |field: &FieldRef| match field.data_type() {
+        DataType::Dictionary(_, value) => {
+            Arc::new(Field::new(field.name(), (**value).clone(), field.is_nullable()))
+        }
+        _ => Arc::clone(field),
+    };
+    let fields: Fields = noted.fields().iter().map(plain).collect();
+    if fields != *noted.fields() {
+        let schema = Schema::new_with_metadata(fields, noted.metadata().clone());
+        let note = encode_arrow_schema(&schema);
+        about
+            .iter_mut()
+            .filter(|said| is_note(said))
+            .for_each(|said| said.value = Some(note.clone()));
+    }
+    Some(about)
+}
+
 /// How many bytes each decimal of a column has, where that is a matter of the column and not of its precision alone.
 fn decimal_bytes(field: &Arc<ParquetType>) -> Option<usize> {
     match &**field {
@@ -96,7 +126,9 @@ pub(super) fn is_written(column: &ArrowColumn, stored: &ParquetType) -> bool {
         | PhysicalType::INT64
         | PhysicalType::FLOAT
         | PhysicalType::DOUBLE => ArrowColumn::takes(&column.ty),
-        PhysicalType::BYTE_ARRAY => matches!(column.ty, DataType::Utf8 | DataType::Binary),
+        PhysicalType::BYTE_ARRAY => {
+            matches!(column.ty, DataType::Utf8 | DataType::Binary) && meaning(stored).is_none()
+        }
         PhysicalType::FIXED_LEN_BYTE_ARRAY => match column.ty {
             DataType::Decimal128(precision, _) => {
                 ArrowColumn::takes(&column.ty)
@@ -107,6 +139,29 @@ pub(super) fn is_written(column: &ArrowColumn, stored: &ParquetType) -> bool {
         },
         PhysicalType::INT96 => false,
     }
+}
+
+/// What the bytes of a column are, where they are neither text nor just bytes: documents of BSON, shapes on a map.
+pub(super) fn meaning(stored: &ParquetType) -> Option<String> {
+    let ParquetType::PrimitiveType {
+        basic_info: info,
+        physical_type: PhysicalType::BYTE_ARRAY,
+        ..
+    } = stored
+    else {
+        return None;
+    };
+    let meaning = match (info.logical_type_ref(), info.converted_type()) {
+        (Some(LogicalType::String | LogicalType::Enum | LogicalType::Json), _) => return None,
+        (Some(logical), _) => format!("{logical:?}"),
+        (
+            None,
+            ConvertedType::NONE | ConvertedType::UTF8 | ConvertedType::ENUM | ConvertedType::JSON,
+        ) => return None,
+        (None, converted) => converted.to_string(),
+    };
+    let end = meaning.find(|c: char| !c.is_alphanumeric()).unwrap_or(meaning.len());
+    Some(meaning[..end].to_lowercase())
 }
 
 /// Bytes that every decimal of so many digits fits into, with its sign.
@@ -223,6 +278,10 @@ mod tests {
             ("optional fixed_len_byte_array(16) d (UUID);", false),
             ("optional binary d;", true),
             ("optional binary d (STRING);", true),
+            ("optional binary d (ENUM);", true),
+            ("optional binary d (JSON);", true),
+            ("optional binary d (BSON);", false),
+            ("optional binary d (GEOMETRY);", false),
             ("optional int64 d (TIMESTAMP(MILLIS,true));", true),
             ("optional int64 d (TIME(MICROS,true));", true),
             ("optional int32 d (TIME(MILLIS,true));", false),

@@ -26,7 +26,7 @@ use inrush_core::{Job, Request};
 pub(super) use encode::encoder;
 pub(super) use layout::{ParquetLayout, spell};
 pub(super) use output::{ParquetLane, ParquetOutput};
-pub(super) use read::{contents, decode, facts, metadata, rows, sum};
+pub(super) use read::{contents, decode, facts, look_through, metadata, rows, sum};
 
 /// Bytes of input in a chunk, which is what a row group holds: some 50,000 rows of 80 bytes.
 const CHUNK_BYTES: usize = 4 << 20;

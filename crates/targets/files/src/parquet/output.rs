@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::{ParquetError, Result};
-use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::writer::SerializedFileWriter;
 
@@ -42,17 +42,21 @@ impl ParquetOutput {
         Ok(Self { file, is_synced })
     }
 
-    /// Appends the row groups of another file of the same columns, byte for byte.
+    /// Appends the row groups of another file of the same columns, byte for byte, and says how many. Those without rows are left out: where
+    /// the pages would be that they lack, writers say in their own ways.
     pub(crate) fn copy(
         &mut self,
         place: &Place,
         old: &File,
         metadata: &ParquetMetaData,
-    ) -> inrush_core::error::Result<()> {
-        for group in metadata.row_groups() {
-            self.append(old, group).map_err(|error| write_error(place, error))?;
+    ) -> inrush_core::error::Result<usize> {
+        let mut groups = 0;
+        for group in metadata.row_groups().iter().filter(|group| group.num_rows() > 0) {
+            let copied = placed(group).and_then(|group| self.append(old, &group));
+            copied.map_err(|error| write_error(place, error))?;
+            groups += 1;
         }
-        Ok(())
+        Ok(groups)
     }
 
     fn append(&mut self, bytes: &impl ChunkReader, metadata: &RowGroupMetaData) -> Result<()> {
@@ -80,6 +84,18 @@ impl ParquetOutput {
     pub(crate) fn is_synced(&self) -> bool {
         self.is_synced
     }
+}
+
+/// A row group whose columns have a dictionary where there is one: some writers say that there is none by one at the file's first byte, or
+/// behind the values, which no reader takes for one.
+fn placed(group: &RowGroupMetaData) -> Result<RowGroupMetaData> {
+    let placed = |column: &ColumnChunkMetaData| {
+        let is_one = |at: &i64| (1..column.data_page_offset()).contains(at);
+        let dictionary = column.dictionary_page_offset().filter(is_one);
+        column.clone().into_builder().set_dictionary_page_offset(dictionary).build()
+    };
+    let columns = group.columns().iter().map(placed).collect::<Result<_>>()?;
+    group.clone().into_builder().set_column_metadata(columns).build()
 }
 
 /// Part of a wire, read as if it were a file.

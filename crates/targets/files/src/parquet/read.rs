@@ -12,18 +12,24 @@ use arrow_array::types::{
     UInt8Type, UInt16Type, UInt32Type,
 };
 use arrow_array::{Array, ArrayRef, RecordBatch, downcast_integer_array};
+use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 use parquet::arrow::arrow_reader::{
     ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
 use parquet::arrow::{ProjectionMask, parquet_to_arrow_schema};
 use parquet::basic::{ConvertedType, LogicalType};
-use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use parquet::column::page::PageReader as _;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{
+    ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData,
+};
 use parquet::file::reader::{ChunkReader as _, Length as _};
+use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::{SchemaDescriptor, TypePtr};
 
 use crate::layout::Layout;
-use crate::parquet::layout::{declared, is_written};
+use crate::parquet::layout::{declared, is_written, meaning};
 use crate::parquet::{BATCH_ROWS, read_error};
 use crate::place::Place;
 use crate::read::Contents;
@@ -34,6 +40,9 @@ use inrush_core::error::{Error, Result};
 use inrush_core::flow::Checksum;
 use inrush_core::target::Row;
 use inrush_core::{Basis, Column, TableFacts, Type};
+
+/// What Arrow calls texts of JSON (<https://arrow.apache.org/docs/format/CanonicalExtensions.html#json>).
+const JSON: &str = "arrow.json";
 
 /// A file's footer.
 ///
@@ -87,17 +96,24 @@ pub(crate) fn facts(place: &Place, file: &File) -> Result<TableFacts> {
     let file = metadata.file_metadata();
     let columns = columns_of(file.schema_descr()).map_err(|error| read_error(place, error))?;
     let stored = file.schema_descr().root_schema().get_fields();
-    // What an Arrow library has noted of bare numbers: durations and others, for which the format has no types.
+    // What an Arrow library has noted of bare values: durations and others, for which the format has no types, and types of programs.
     let noted = parquet_to_arrow_schema(file.schema_descr(), file.key_value_metadata());
     let noted = |at: usize| {
-        let ty = noted.as_ref().ok()?.fields().get(at)?.data_type();
-        (columns[at].ty.is_integer() && ty.is_temporal()).then_some(ty)
+        let (field, column) = (noted.as_ref().ok()?.fields().get(at)?, &columns[at]);
+        match field.metadata().get(EXTENSION_TYPE_NAME_KEY) {
+            Some(name) if name != JSON || column.content != Type::Json => Some(name.clone()),
+            _ if column.ty.is_integer() && field.data_type().is_temporal() => {
+                Some(declared(field.data_type(), column.content))
+            }
+            _ if matches!(column.ty, DataType::Utf8 | DataType::Binary) => meaning(&stored[at]),
+            _ => None,
+        }
     };
     let not_written = |(at, (column, stored)): &(usize, (&ArrowColumn, &TypePtr))| {
         !is_written(column, stored) || noted(*at).is_some()
     };
     if let Some((at, (column, stored))) = columns.iter().zip(stored).enumerate().find(not_written) {
-        let declared = declared(noted(at).unwrap_or(&column.ty), column.content);
+        let declared = noted(at).unwrap_or_else(|| declared(&column.ty, column.content));
         let (name, shown) = (&column.name, place.path.display());
         let how = match stored.is_primitive() {
             true => format!(" stored as {}", stored.get_physical_type()),
@@ -223,6 +239,45 @@ pub(crate) fn decode(
     stop: &AtomicBool,
 ) -> Result<()> {
     Batches::of(place, path, None, first_group, stop)?.each(|_| Ok(()))
+}
+
+/// Looks whether the pages of the first row groups of the file at `path`, which will be `place`, are where its footer says, and hold as
+/// many values: they are copies, and the footer of the other file may be wrong.
+///
+/// # Errors
+/// When they don't, or the user wants to stop.
+pub(crate) fn look_through(
+    place: &Place,
+    path: &Path,
+    groups: usize,
+    stop: &AtomicBool,
+) -> Result<()> {
+    let file = File::open(path).map_err(|error| place.read_error(&error))?;
+    let metadata = metadata(place, &file)?;
+    let file = Arc::new(file);
+    for column in metadata.row_groups().iter().take(groups).flat_map(RowGroupMetaData::columns) {
+        if stop.load(Relaxed) {
+            return Err(Error::interrupted());
+        }
+        let (said, found) = (column.num_values(), values_in(&file, column));
+        let found = found.map_err(|error| read_error(place, error))?;
+        if found != said {
+            let what = format!("{found} of {said} values of {} are found", column.column_path());
+            return Err(read_error(place, ParquetError::General(what)));
+        }
+    }
+    Ok(())
+}
+
+/// How many values the pages of a column's chunk say they hold.
+fn values_in(file: &Arc<File>, column: &ColumnChunkMetaData) -> parquet::errors::Result<i64> {
+    let mut pages = SerializedPageReader::new(Arc::clone(file), column, 0, None)?;
+    let mut values = 0;
+    while let Some(page) = pages.peek_next_page()? {
+        values += page.num_levels.unwrap_or(0) as i64;
+        pages.skip_next_page()?;
+    }
+    Ok(values)
 }
 
 /// All rows, values as text.
