@@ -427,6 +427,6 @@ impl Lane for FileLane<'_> {
     }
 
     fn finish(&mut self) -> Result<()> {
-        self.output.flush().map_err(|error| self.place.write_error(&error))
+        self.output.end().map_err(|error| self.place.write_error(&error))
     }
 }

@@ -95,6 +95,15 @@ impl Output {
         written
     }
 
+    /// The same at the end. What is compressed has at least one member, be it of no text: without any it can't be read.
+    pub(super) fn end(&mut self) -> io::Result<()> {
+        self.flush()?;
+        match self.packing.is_some() && self.file.metadata()?.len() == 0 {
+            true => self.head(b""),
+            false => Ok(()),
+        }
+    }
+
     /// Waits for the disk, unless that was not asked for.
     pub(super) fn sync(&mut self) -> io::Result<()> {
         match self.fsync {

@@ -66,6 +66,22 @@ fn rows_are_added_to_a_compressed_file() {
     fixture.load(&["in.csv", "jsonl:blank.jsonl"]).exits(0);
 }
 
+/// Without a member, or a frame, it is no compressed file.
+#[test]
+fn a_file_without_rows_is_compressed_all_the_same() {
+    let fixture = Fixture::new();
+    fixture.write("none.csv", "id\n").write("in.csv", "id\n7\n");
+    for name in ["out.jsonl.gz", "out.jsonl.zst"] {
+        let target = format!("jsonl:{name}");
+        for source in ["none.csv", "in.csv"] {
+            fixture.load(&[source, &target]).exits(0);
+        }
+        fixture.load(&[name, "csv:back.csv", "--if-exists", "replace"]).exits(0);
+        assert_eq!(fixture.read("back.csv"), b"id\n7\n", "{name}");
+    }
+    assert_eq!(text(&fixture, "out.jsonl.gz"), "{\"id\":7}\n");
+}
+
 #[test]
 fn a_compressed_file_that_is_not_what_its_name_says_takes_no_rows() {
     let fixture = Fixture::new();
