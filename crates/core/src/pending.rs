@@ -55,12 +55,36 @@ impl Pending {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 file => file?,
             };
-            // Between the two calls a sweep may have taken it for a dead load's.
-            if file.try_lock().is_ok() && path.exists() {
+            if is_ours(&path, file.try_lock())? {
                 return Ok(Self { path, locked: file });
             }
         }
     }
+}
+
+/// Whether a new file is ours, as far as its lock says: between the two calls a sweep may have taken it for a dead load's.
+///
+/// # Errors
+/// When it can't be locked. It is gone then.
+fn is_ours(path: &Path, locked: Result<(), TryLockError>) -> io::Result<bool> {
+    match locked {
+        Ok(()) => Ok(path.exists()),
+        Err(TryLockError::Error(error)) if path.exists() => {
+            let _ = fs::remove_file(path);
+            Err(no_locks(directory(path), &error))
+        }
+        Err(TryLockError::WouldBlock | TryLockError::Error(_)) => Ok(false),
+    }
+}
+
+/// Why nothing is written into a folder whose file system has no locks, or none left: what a killed load leaves there could not be told from
+/// what another is writing.
+fn no_locks(directory: &Path, error: &io::Error) -> io::Error {
+    let shown = directory.display();
+    let what = format!(
+        "no file can be locked in the directory {shown} ({error}): name a file in another directory, on a local disk, or mount this one with locks"
+    );
+    io::Error::new(error.kind(), what)
 }
 
 /// A folder that is ours alone, hidden beside `path`, on the same file system; it goes when this does.
@@ -124,7 +148,8 @@ impl Turn {
             let locked = options.open(&path)?;
             match locked.lock() {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                locked => locked?,
+                Err(error) => return Err(no_locks(directory(&path), &error)),
+                Ok(()) => {}
             }
             // Who had the turn before has removed it.
             #[cfg(unix)]
@@ -321,6 +346,22 @@ mod tests {
         assert_eq!(publish(&hidden, &path).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!((fs::read(&path).unwrap(), hidden.exists()), (b"ours".to_vec(), true));
         assert_eq!(sync_name(&path), None);
+    }
+
+    #[test]
+    fn a_file_that_can_not_be_locked_does_not_stay() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join(".a.db.inrush-1-0");
+        fs::write(&path, b"").unwrap();
+        assert!(is_ours(&path, Ok(())).unwrap());
+        assert!(!is_ours(&path, Err(TryLockError::WouldBlock)).unwrap());
+        assert!(path.exists());
+        let no_locks = || Err(TryLockError::Error(io::ErrorKind::Unsupported.into()));
+        let error = is_ours(&path, no_locks()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::Unsupported);
+        let words = error.to_string();
+        assert!(words.contains(&place.path().display().to_string()), "{words}");
+        assert!(!path.exists() && !is_ours(&path, no_locks()).unwrap());
     }
 
     /// Each turn looks at what is there and puts one more in its place.
