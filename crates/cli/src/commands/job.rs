@@ -219,7 +219,10 @@ fn publish(args: &PublishArgs, observer: &render::Progress) -> Result<u64> {
         }
         tokens.extend(parsed);
     }
-    let published = jobs::publish(&job, &tokens, observer)?;
+    let published = match args.tokens.is_empty() {
+        true => jobs::publish_again(&job, observer)?,
+        false => jobs::publish(&job, &tokens, observer)?,
+    };
     let done = format!("job {} is published", job.id);
     let rows = published.rows_loaded;
     answer(&format!("{published}\n"), &done, REPORT, ONCE_MORE)

@@ -842,7 +842,15 @@ pub(crate) fn by_command<D: Database>(server: &Server<D>) {
     job(&["begin", "own.db", "--table", "t", "--like", "a.csv"])
         .exits(2)
         .says(&["one writer", "Parquet"]);
+    // That a job is to have no rows is said by the token of a file without any, not by none.
+    let begun = job(&["begin", &url, "--table", "t", "--like", "a.csv", "--if-exists", "replace"]);
+    server.write("none.json", &begun.exits(0).stdout).write("head.csv", "id,name\n");
+    let none = ["publish", "none.json"];
+    job(&none).exits(2).says(&["no token came", "inrush job abort JOB", "a file without any"]);
     assert_eq!(ids(server), [1, 2, 3]);
+    server.write("none.token", &job(&["write", "none.json", "head.csv"]).exits(0).stdout);
+    job(&[&none[..], &["none.token"]].concat()).exits(0).prints(&["\"rows_loaded\":0"]);
+    assert_eq!(ids(server), Vec::<i64>::new());
     nothing_left(server);
 }
 

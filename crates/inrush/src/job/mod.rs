@@ -31,7 +31,7 @@ use std::time::Duration;
 
 pub use begin::{begin, begin_like, begin_split};
 pub use keep::{Collected, Listed, abort, gc, list, recover};
-pub use publish::publish;
+pub use publish::{publish, publish_again};
 pub use text::{Guarantee, Job, Options, Published, Rejected, State, Token, Visible};
 pub use write::{write, write_sources, write_split};
 

@@ -44,6 +44,23 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// allows; the table isn't what it was when the job began; or the database refuses. Nothing can be seen of the job then, but what its
 /// guarantee lets others see before, and it can be published again.
 pub fn publish(job: &Job, tokens: &[Token], observer: &dyn Observer) -> Result<Published> {
+    published(job, tokens, false, observer)
+}
+
+/// What [`publish`] answers of a job that it was called for before, whose tokens the ledger has.
+///
+/// # Errors
+/// As [`publish`]; and when it was not, for then nothing says that the job is to have no rows.
+pub fn publish_again(job: &Job, observer: &dyn Observer) -> Result<Published> {
+    published(job, &[], true, observer)
+}
+
+fn published(
+    job: &Job,
+    tokens: &[Token],
+    is_again: bool,
+    observer: &dyn Observer,
+) -> Result<Published> {
     job.check_version()?;
     let place = job.place()?;
     let _lock = Lock::take(&place, job, 0..=0, observer)?;
@@ -59,6 +76,16 @@ pub fn publish(job: &Job, tokens: &[Token], observer: &dyn Observer) -> Result<P
         State::Aborted => {
             return Err(Error::target(format!("job {} is aborted", job.id))
                 .advise("begin it again, and write its rows again"));
+        }
+        State::Open if is_again => {
+            return Err(Error::usage(format!(
+                "job {} is not published yet, and no token came: it would have no rows",
+                job.id
+            ))
+            .advise("give the files that inrush job write has printed into: inrush job publish JOB TOKEN_FILE...")
+            .advise("inrush job abort JOB ends it, and the table stays as it is")
+            .advise("where it is to have no rows, have inrush job write a file without any, and publish that token")
+            .leaving(left_by(&mut ledger, record, tokens)));
         }
         State::Open => {}
         State::Publishing | State::Renaming => {
