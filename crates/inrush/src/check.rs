@@ -355,8 +355,8 @@ fn left_to_the_database(plan: &Plan) -> Option<String> {
     let table = plan.facts.target.table.as_ref().filter(|_| !plan.choice.action.makes_table());
     let has_rules = table.is_some() || !plan.request.primary_key.is_empty();
     has_rules.then(|| {
-        "rows that repeat a key, those that a foreign key, a CHECK or a trigger refuses, and values of types that only the database reads are found by a \
-         load only"
+        "rows that repeat a key, those that a foreign key, a CHECK or a trigger refuses or that no partition takes, and values of types that only the \
+         database reads are found by a load only"
             .to_owned()
     })
 }

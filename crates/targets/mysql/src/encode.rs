@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::ddl;
-use crate::facts::ServerFacts;
+use crate::facts::{ServerFacts, engine, numbers};
 use crate::load::engine_of;
-use crate::types::{Class, Exact, Kept, Modes, SessionZone, Store};
+use crate::types::{Class, Exact, Kept, LastDay, Modes, SessionZone, Store};
 use inrush_core::encode::{self, BadValue, EncodeRow, Row, Shape};
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::flow::{Cell, Encode, Home, Span, Wire};
@@ -198,8 +198,9 @@ impl Stores {
     /// # Errors
     /// When a column's type is one that no text can be loaded into.
     pub(super) fn of(job: &Job, nullable: bool) -> Result<Self> {
-        let mode = ServerFacts::of(&job.facts.target).variable("sql_mode");
-        let modes = Modes { zone: session_zone(job), ..modes(mode) };
+        let server = ServerFacts::of(&job.facts.target);
+        let (zone, last_day) = (session_zone(job), last_day(server));
+        let modes = Modes { zone, last_day, ..modes(server.variable("sql_mode")) };
         let store = |column: &Column| {
             let declared = ddl::declared(job, column);
             let store = Store::of(column, &declared, modes).map_err(|why| {
@@ -238,6 +239,7 @@ pub(super) fn modes(sql_mode: &str) -> Modes {
         zero_in_date: !has("NO_ZERO_IN_DATE"),
         invalid_dates: has("ALLOW_INVALID_DATES"),
         zone: SessionZone::Servers,
+        last_day: LastDay::OF_31_BITS,
     }
 }
 
@@ -248,6 +250,16 @@ pub(super) fn is_utc(server: &ServerFacts) -> bool {
         zone => zone,
     };
     matches!(zone, "UTC" | "Etc/UTC" | "+00:00" | "-00:00")
+}
+
+/// Where the server's TIMESTAMP ends: MariaDB's since 11.5 later than others'. A build of 32 bits doesn't say that it has kept the old
+/// end, and refuses what is behind it.
+fn last_day(server: &ServerFacts) -> LastDay {
+    let engine = engine(server.variable("version"), server.variable("version_comment"));
+    match engine.strip_prefix("MariaDB ") {
+        Some(version) if numbers(version) >= (11, 5, 0) => LastDay::OF_32_BITS,
+        _ => LastDay::OF_31_BITS,
+    }
 }
 
 /// The zone of the load's sessions: UTC where a TIMESTAMP column gets moments with an offset, as they were seen in the source or are
@@ -395,6 +407,7 @@ mod tests {
         zero_in_date: true,
         invalid_dates: true,
         zone: SessionZone::Servers,
+        last_day: LastDay::OF_31_BITS,
     };
 
     /// A column of each sort, with the type that the server spells.

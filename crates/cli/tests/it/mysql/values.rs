@@ -243,6 +243,29 @@ fn hours_that_the_clock_skips_or_repeats() {
     );
 }
 
+/// Which servers end in 2038 and which in 2106 is theirs to say.
+#[test]
+fn a_check_knows_the_days_that_timestamps_have() {
+    let days = ["1900-01-01", "1969-12-30", "1970-01-03", "2038-01-17", "2038-01-21", "2106-02-09"];
+    let rows = |(line, day): (usize, &&str)| format!("{line},{day} 12:00:00\n");
+    let file = "id,at\n".to_owned() + &(2..).zip(&days).map(rows).collect::<String>();
+    for_each_server(|server| {
+        server.write("t.csv", &file);
+        server.sql("CREATE TABLE t (id INT, at TIMESTAMP NULL)");
+        let url = server.url();
+        let check = ["check", "t.csv", &url, "--table", "t", "--json"];
+        let found = server.inrush(&check).exits(3).json();
+        let lines = found["bad_rows"].as_array().unwrap().iter();
+        let bad: Vec<u64> = lines.map(|row| row["line"].as_u64().unwrap()).collect();
+        server.load(&["t.csv", "--max-rejects", "all"]).exits(3);
+        let good = server.query("SELECT id FROM t ORDER BY id");
+        let left = (2..8).filter(|line| !bad.contains(line));
+        let left: Vec<_> = left.map(|line| Some(line.to_string())).collect();
+        assert_eq!(good.concat(), left, "on {}", server.name);
+        server.drop_table("t");
+    });
+}
+
 #[test]
 fn moments_with_an_offset_are_the_same_moments_in_timestamp_columns() {
     // The hour that comes twice among them, once each time; second 0 is the zero date, and MySQL 5 to 8 end in 2038.

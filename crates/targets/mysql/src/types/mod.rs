@@ -21,6 +21,7 @@ mod text;
 
 pub(super) use declared::{Declared, UTC, declared, spell};
 pub(super) use exact::Exact;
+pub(super) use moment::LastDay;
 #[cfg(test)]
 pub(super) use oracle::{DECLARED, MADE};
 pub(super) use store::{Class, Kept, Modes, SessionZone, Store};

@@ -46,6 +46,32 @@ fn takes_day(day: &[u8; 10], at_midnight: bool, modes: Modes) -> bool {
     modes.invalid_dates || ((century, year) == (0, 0) && day <= DAYS[usize::from(month)])
 }
 
+/// The last day of which there are moments in a TIMESTAMP column. They begin in the second after 1970-01-01 00:00:00 UTC.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LastDay {
+    /// As text.
+    text: [u8; 10],
+    /// Days since 1970-01-01.
+    number: i64,
+}
+
+impl LastDay {
+    /// Of 31 bits of seconds: 2038-01-19 03:14:07 (<https://dev.mysql.com/doc/refman/8.4/en/datetime.html>).
+    pub(crate) const OF_31_BITS: Self = Self { text: *b"2038-01-19", number: 24_855 };
+
+    /// Of 32 bits: 2106-02-07 06:28:15 (<https://mariadb.com/docs/server/reference/data-types/date-and-time-data-types/timestamp>).
+    pub(crate) const OF_32_BITS: Self = Self { text: *b"2106-02-07", number: 49_710 };
+
+    fn shown(&self) -> std::borrow::Cow<'_, str> {
+        String::from_utf8_lossy(&self.text)
+    }
+}
+
+/// The first day, where clocks are behind UTC.
+const FIRST_DAY: &[u8] = b"1969-12-31";
+
+const DAY_SECONDS: i64 = 86_400;
+
 /// A datetime or a timestamp type.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moments {
@@ -55,8 +81,10 @@ pub(super) struct Moments {
     pub(super) utc: bool,
     /// ... and each has to. Else one without is in UTC already: what others wrote into an existing table.
     pub(super) zoned: bool,
-    /// TIMESTAMP, which counts seconds since 1970.
+    /// TIMESTAMP, which counts seconds since 1970...
     pub(super) counts: bool,
+    /// ... up to some moment of this day.
+    pub(super) last_day: LastDay,
 }
 
 /// `YYYY-MM-DD HH:MM:SS.ffffff`.
@@ -68,7 +96,7 @@ impl Moments {
     pub(super) fn keep_plain(&self, value: &[u8], out: &mut Vec<u8>) -> Option<Kept> {
         let text: &[u8; 19] = value.try_into().ok()?;
         let is_wanted = self.utc && self.zoned;
-        if is_wanted || scan::timestamp(text) != Some(Zone::None) || !self.has_year(text) {
+        if is_wanted || scan::timestamp(text) != Some(Zone::None) || !self.has_day(text) {
             return None;
         }
         if self.digits == 0 && text[10] == b' ' {
@@ -85,10 +113,10 @@ impl Moments {
     #[inline]
     pub(super) fn keep_moment(&self, moment: Moment) -> Option<Exact> {
         let digits = self.digits.min(6);
-        let (day, _) = moment.day()?;
+        let day = moment.is_common().then(|| moment.seconds.div_euclid(DAY_SECONDS))?;
         let fits = (moment.zone == self.utc || !moment.zone && !self.zoned)
             && moment.nanos.is_multiple_of(10_u32.pow(9 - u32::from(digits)))
-            && (!self.counts || (1969..=2106).contains(&day.year));
+            && (!self.counts || (-1..=self.last_day.number).contains(&day));
         fits.then_some(Exact::Moment { moment, digits })
     }
 
@@ -113,14 +141,14 @@ impl Moments {
             && value.len() == 20 + digits
             && value[10] == b' '
             && scan::timestamp(value) == Some(Zone::None)
-            && self.has_year(value)
+            && self.has_day(value)
         {
             return Ok(Kept::AsIs);
         }
         let is_zoned = || self.zoned || scan::timestamp(value) == Some(Zone::Offset);
         let text = if self.utc && is_zoned() {
             let text = in_utc(value, wanted)?;
-            if !self.has_year(&text) {
+            if !self.has_day(&text) {
                 return Err((Code::Range, wanted));
             }
             text
@@ -176,18 +204,26 @@ impl Moments {
         if !exists {
             return Err(NO_MOMENT);
         }
-        let counts = self.has_year(date) && (!self.counts || scan::is_date(date));
+        let counts = self.has_day(date) && (!self.counts || scan::is_date(date));
         if !(counts || date == b"0000-00-00" && at_midnight) {
             return Err((Code::Range, wanted));
         }
         Ok(text)
     }
 
-    /// Whether a timestamp may fall into the year. Most servers end in 2038, MariaDB 11.5 in 2106; where exactly depends on the
-    /// session's zone too, so the server has the last word.
+    /// Whether a timestamp may fall on the day. At which hour the first one begins and the last one ends depends on the session's zone,
+    /// so of those two the server has the last word.
     #[inline(always)]
-    fn has_year(&self, text: &[u8]) -> bool {
-        !self.counts || (b"1969".as_slice()..=b"2106".as_slice()).contains(&&text[..4])
+    fn has_day(&self, text: &[u8]) -> bool {
+        !self.counts || (FIRST_DAY..=self.last_day.text.as_slice()).contains(&&text[..10])
+    }
+
+    /// The days that there are, in words.
+    pub(super) fn days(&self) -> String {
+        match self.counts {
+            true => format!(" (1970-01-01 to {})", self.last_day.shown()),
+            false => String::new(),
+        }
     }
 }
 

@@ -11,11 +11,16 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use inrush_core::{Basis, Column, Type};
 
-use super::{Class, Kept, Modes, SessionZone, Store, declared, spell};
+use super::{Class, Kept, LastDay, Modes, SessionZone, Store, declared, spell};
 
 /// The session that the server is asked in is in UTC.
-const MODES: Modes =
-    Modes { zero_date: false, zero_in_date: false, invalid_dates: false, zone: SessionZone::Utc };
+const MODES: Modes = Modes {
+    zero_date: false,
+    zero_in_date: false,
+    invalid_dates: false,
+    zone: SessionZone::Utc,
+    last_day: LastDay::OF_32_BITS,
+};
 
 /// Types of existing columns.
 pub(crate) const DECLARED: &[&str] = &[

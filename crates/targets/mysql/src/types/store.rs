@@ -8,7 +8,7 @@ use inrush_core::{Column, Type};
 use super::declared::{self, Declared};
 use super::exact::Exact;
 use super::json;
-use super::moment::{Moments, Times, keep_date, keep_year};
+use super::moment::{LastDay, Moments, Times, keep_date, keep_year};
 use super::number::{Bits, Decimals, Floats, Integers, truth};
 use super::text::{Charset, Members, Texts, keep_inet4, keep_inet6, keep_uuid};
 use inrush_core::wording::{counted, fraction};
@@ -22,8 +22,10 @@ pub(crate) struct Modes {
     pub(crate) zero_in_date: bool,
     /// `2020-02-31`: any day up to 31 in any month.
     pub(crate) invalid_dates: bool,
-    /// What TIMESTAMP takes, as the session's zone has it.
+    /// What TIMESTAMP takes, as the session's zone has it...
     pub(crate) zone: SessionZone,
+    /// ... and up to when.
+    pub(crate) last_day: LastDay,
 }
 
 /// The time zone of a load's sessions. TIMESTAMP is a moment of UTC; the server takes what it is sent for one of the session's zone.
@@ -154,6 +156,7 @@ impl Store {
         }
         if let Kind::Moment(moments) = &mut kind {
             moments.zoned = column.is_own();
+            moments.last_day = modes.last_day;
             if moments.counts && modes.zone != SessionZone::Servers {
                 moments.utc = true;
                 moments.zoned = modes.zone == SessionZone::UtcForLoad;
@@ -361,7 +364,13 @@ fn kind(declared: &Declared<'_>, ty: Type) -> Result<Kind, String> {
         "date" => Kind::Date,
         name @ ("datetime" | "timestamp") => {
             let utc = declared.utc && ty == Type::Timestamp { zone: true };
-            Kind::Moment(Moments { digits, utc, zoned: true, counts: name == "timestamp" })
+            Kind::Moment(Moments {
+                digits,
+                utc,
+                zoned: true,
+                counts: name == "timestamp",
+                last_day: LastDay::OF_31_BITS,
+            })
         }
         "time" => Kind::Time(Times { digits }),
         "year" if numbers.0 == Some(2) => {
@@ -444,7 +453,9 @@ fn wanted(kind: &Kind, declared: &Declared<'_>, text: &str) -> String {
         Kind::Time(Times { digits }) => {
             format!("{text} (-838:59:59 to 838:59:59), {}", fraction(*digits))
         }
-        Kind::Moment(Moments { digits, .. }) => format!("{text}, {}", fraction(*digits)),
+        Kind::Moment(moments) => {
+            format!("{text}{}, {}", moments.days(), fraction(moments.digits))
+        }
         _ => text.to_owned(),
     }
 }

@@ -6,6 +6,7 @@ const MODES: Modes = Modes {
     zero_in_date: false,
     invalid_dates: false,
     zone: SessionZone::Servers,
+    last_day: LastDay::OF_31_BITS,
 };
 
 fn existing(declared: &str) -> Store {
@@ -225,8 +226,13 @@ fn moments_are_shown_with_all_their_digits() {
     );
     check(
         &existing("timestamp"),
-        "1970-01-01 00:00:01|1968-12-31 23:59:59=[range]|2107-01-01 00:00:00=[range]|\
+        "1970-01-01 00:00:01|1969-12-31 12:00:01|1969-12-30 23:59:59=[range]|1900-01-01 00:00:00=[range]|\
+         2038-01-19 17:14:07|2038-01-20 00:00:00=[range]|2038-01-20=[range]|2107-01-01 00:00:00=[range]|\
          2012-02-29 10:11:12+00:00=[type]",
+    );
+    check(
+        &with_modes("timestamp", Modes { last_day: LastDay::OF_32_BITS, ..MODES }),
+        "2038-01-20 00:00:00|2106-02-07 20:28:15|2106-02-08 00:00:00=[range]",
     );
     let utc = Modes { zone: SessionZone::Utc, ..MODES };
     check(
