@@ -19,8 +19,8 @@ pub struct Asked {
     pub missing: Option<String>,
 }
 
-/// All cells of `suite` at `profile`, in the order of experiments, targets, servers and axes. `lacking` are families that can't be had
-/// here, with the reason.
+/// The cells of `suite` at `profile` that are wanted, in the order of experiments, targets, servers and axes, and of each experiment one
+/// of them once more. `lacking` are families that can't be had here, with the reason.
 ///
 /// # Errors
 /// When an experiment names a target that isn't there.
@@ -29,6 +29,7 @@ pub(super) fn cells(
     profile: &Profile,
     asked: &[Asked],
     lacking: &BTreeMap<String, String>,
+    wanted: &dyn Fn(&PlannedCell) -> bool,
 ) -> Result<Vec<PlannedCell>> {
     let mut all = Vec::new();
     for experiment in &suite.experiment {
@@ -52,7 +53,7 @@ pub(super) fn cells(
                     let unavailable = unavailable.clone();
                     all.push(PlannedCell { id, experiment, coordinates, twice: None, unavailable });
                     let cell = &all[all.len() - 1];
-                    if !is_wanted(experiment_of(suite, cell), cell) {
+                    if !is_wanted(experiment_of(suite, cell), cell) || !wanted(cell) {
                         all.pop();
                     }
                 }
@@ -85,13 +86,12 @@ fn is_wanted(experiment: &Experiment, cell: &PlannedCell) -> bool {
     included && !experiment.exclude.iter().any(|unwanted| cell.is_in(unwanted))
 }
 
-/// Of the cells that can be measured, the one to measure twice.
+/// Of the cells that can be measured, the one to measure twice: without one it is not known which differences mean nothing.
 fn twice<'a>(experiment: &Experiment, cells: &'a [PlannedCell]) -> Option<&'a PlannedCell> {
     let mut here = cells.iter().filter(|cell| cell.unavailable.is_none());
-    match &experiment.twice {
-        Some(wanted) => here.find(|cell| cell.is_in(wanted)),
-        None => here.next(),
-    }
+    let chosen =
+        experiment.twice.as_ref().and_then(|chosen| here.clone().find(|cell| cell.is_in(chosen)));
+    chosen.or_else(|| here.next())
 }
 
 /// Where a target's database is: on which servers, or none; and why it can't be had.

@@ -160,8 +160,7 @@ pub fn prepare(request: &BenchRequest) -> Result<Prepared> {
         request.only.iter().all(|word| shown.contains(word.as_str()))
     };
     let lacking = lacking(&suite, &request.libraries)?;
-    let cells: Vec<PlannedCell> =
-        cells(&suite, &profile, &servers, &lacking)?.into_iter().filter(wanted).collect();
+    let cells = cells(&suite, &profile, &servers, &lacking, &wanted)?;
     if cells.is_empty() {
         return Err(Error::usage(format!("no cell of {} is left", suite.id))
             .advise("--only takes words of an experiment's id, a target, a server or axis=value"));

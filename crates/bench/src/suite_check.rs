@@ -106,8 +106,8 @@ impl Checker<'_> {
         }
         // What follows is about cells that any profile may have.
         if let Some(all) = self.profile.values().next().map(unrestricted) {
-            let cells =
-                cells(self, &all, &self.possible_servers(), &BTreeMap::new()).unwrap_or_default();
+            let cells = cells(self, &all, &self.possible_servers(), &BTreeMap::new(), &|_| true)
+                .unwrap_or_default();
             self.check_references(&cells, &mut faults);
             for claim in &self.claim {
                 self.check_claim(claim, &cells, &mut faults);
@@ -213,7 +213,8 @@ impl Checker<'_> {
             }
         }
         // A target that isn't there has been told.
-        let Ok(cells) = cells(self, profile, &self.possible_servers(), &BTreeMap::new()) else {
+        let Ok(cells) = cells(self, profile, &self.possible_servers(), &BTreeMap::new(), &|_| true)
+        else {
             return;
         };
         for experiment in &self.experiment {

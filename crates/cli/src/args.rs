@@ -116,9 +116,11 @@ Examples:
   inrush compare results/BEFORE results/AFTER --fail-if-slower 5%
   inrush compare results/BEFORE results/AFTER --json | jq '.cells[0]'
 
-A cell counts as slower only if the whole interval of its ratio is beyond the limit, and beyond the noise of both runs.
+A cell counts as slower only if the whole interval of its ratio is beyond the limit, and beyond the noise of both runs;
+neither is told from fewer than three samples of each.
 
-Exit codes: 0 nothing is slower than allowed; 1 something is, or the runs can't be read; 2 the runs can't be compared.";
+Exit codes: 0 nothing is slower than allowed; 1 something is, or fails in RUN_B alone, or the runs can't be read; 2 the
+runs can't be compared.";
 
 /// Moves files into databases as fast as each database allows, and loses no row silently
 #[derive(Parser)]
@@ -602,7 +604,7 @@ pub(crate) struct CompareArgs {
     /// The folder of the other run
     #[arg(value_name = "RUN_B", value_hint = ValueHint::DirPath)]
     pub(crate) b: PathBuf,
-    /// Exit with 1 if a cell of RUN_B is slower than RUN_A's by more than P per cent
+    /// Exit with 1 if a cell of RUN_B is slower than RUN_A's by more than P per cent, or fails where RUN_A's does not
     #[arg(long, value_name = "P%", value_parser = percent)]
     pub(crate) fail_if_slower: Option<f64>,
     /// Compare runs of other machines, suites or data as well: under a banner, as only ratios mean anything

@@ -238,7 +238,7 @@ mod tests {
     }
 
     fn claims(measured: &Measured, rest: &str) -> Vec<ClaimFinding> {
-        findings(measured, rest).claims
+        findings(&measured.clone().with_twin(), rest).claims
     }
 
     const FAST: &str = r#"target = "fast""#;
@@ -297,6 +297,20 @@ mod tests {
         assert_eq!(verdict(1.02, "at_least = 8"), Verdict::NotReproduced);
         let noise = findings(&measured(1.0), "").experiments[0].noise["insert.rows_per_s"];
         assert!((noise - 0.1).abs() < 1e-6, "{noise}");
+    }
+
+    #[test]
+    fn noise_that_is_not_known_is_not_nought() {
+        let measured = Measured::new().rates("target=fast", &times(2.0)).rates("target=slow", &SIX);
+        let found = findings(&measured, &ratio(FAST, SLOW, "at_least = 1.5"));
+        assert_eq!(found.claims[0].verdict, Verdict::Indistinguishable);
+        let detail = &found.claims[0].detail;
+        assert!(detail.ends_with("how far two equal cells lie apart is not known"), "{detail}");
+        let untold = "can't be told apart in `insert.rows_per_s`, as the noise is not known";
+        assert!(found.verdict.iter().any(|sentence| sentence.contains(untold)), "{found:?}");
+        // That both are about equal needs none.
+        let equal = ratio(FAST, SLOW, "at_least = 0.5\nat_most = 3");
+        assert_eq!(findings(&measured, &equal).claims[0].verdict, Verdict::Reproduced);
     }
 
     #[test]
@@ -493,7 +507,7 @@ values = [
   { cell = { target = "served" }, value = 300 },
 ]
 "#;
-        let found = findings(&measured, reference);
+        let found = findings(&measured.clone().with_twin(), reference);
         let [maria, mysql] = &*found.references else { panic!("{:?}", found.references) };
         assert_eq!(mysql.server.as_deref(), Some("mysql-5.6"));
         assert_eq!(mysql.rank_correlation, Some(1.0));
@@ -554,7 +568,8 @@ values = [
     fn of_few_samples_the_interval_is_called_a_range() {
         let measured = Measured::new()
             .rates("target=fast", &[10.0, 11.0, 12.0])
-            .rates("target=slow", &[1.0, 1.0, 1.0]);
+            .rates("target=slow", &[1.0, 1.0, 1.0])
+            .with_twin();
         let found = findings(&measured, &ratio(FAST, SLOW, "at_least = 8"));
         let text = serde_json::to_string(&(&found.verdict, &found.claims[0].detail)).unwrap();
         assert!(text.contains("11 times (range 10 to 12, n=3)"), "{text}");

@@ -41,8 +41,8 @@ pub(crate) fn evaluate(claim: &Claim, experiments: &[ExperimentFindings]) -> Vec
     for server in number.servers(experiments) {
         let server = server.as_deref();
         findings.push(match number.measure(server, experiments) {
-            Ok(Found { measured, mut detail, noise }) => {
-                let verdict = judge(claim, &measured, noise, &mut detail);
+            Ok(Found { measured, mut detail, noises }) => {
+                let verdict = judge(claim, &measured, &noises, &mut detail);
                 finding(server, Some(measured), verdict, detail)
             }
             Err(why) => finding(server, None, Verdict::NotTestable, why),
@@ -61,8 +61,8 @@ enum Number<'a> {
 struct Found {
     measured: Measured,
     detail: String,
-    /// The noise floor, of a ratio.
-    noise: Option<f64>,
+    /// The noise floors of a ratio's cells, as far as they are known.
+    noises: Vec<Option<f64>>,
 }
 
 /// One side of a ratio, or a sweep: cells of an experiment.
@@ -167,7 +167,7 @@ impl Number<'_> {
                     wording::measured(&measured),
                     to.cell.cell
                 );
-                Ok(Found { measured, detail, noise: Some(of.noise.max(to.noise)) })
+                Ok(Found { measured, detail, noises: vec![of.noise, to.noise] })
             }
             Number::Ratio(ratio, Some(over)) => {
                 let upper =
@@ -188,9 +188,9 @@ impl Number<'_> {
                     lower.0.cell.cell,
                     lower.1.cell.cell
                 );
-                let noise = [&upper.0, &upper.1, &lower.0, &lower.1].map(|picked| picked.noise);
-                let noise = noise.into_iter().fold(0.0, f64::max);
-                Ok(Found { measured, detail, noise: Some(noise) })
+                let picked = [upper.0, upper.1, lower.0, lower.1];
+                let noises = picked.map(|picked| picked.noise).to_vec();
+                Ok(Found { measured, detail, noises })
             }
             Number::Value(value) => {
                 let Picked { cell, summary, .. } = pick(value, server, experiments)?;
@@ -203,7 +203,7 @@ impl Number<'_> {
                     cell.cell,
                     wording::measured(&measured)
                 );
-                Ok(Found { measured, detail, noise: None })
+                Ok(Found { measured, detail, noises: Vec::new() })
             }
             Number::Knee(knee) => measure_knee(knee, server, experiments),
         }
@@ -241,14 +241,14 @@ fn measure_knee(
         knee.axis,
         wording::measured(&measured)
     );
-    Ok(Found { measured, detail, noise: None })
+    Ok(Found { measured, detail, noises: Vec::new() })
 }
 
 /// A metric of one cell, and how noisy it is.
 struct Picked<'e> {
     cell: &'e CellFindings,
     summary: &'e Summary,
-    noise: f64,
+    noise: Option<f64>,
 }
 
 fn pick<'e>(
@@ -265,7 +265,7 @@ fn pick<'e>(
             let summary = summary_of(cell, &pick.metric)?;
             let experiment = experiments.iter().find(|other| other.id == pick.experiment);
             let noise = experiment.and_then(|experiment| experiment.noise.get(&pick.metric));
-            Ok(Picked { cell, summary, noise: noise.copied().unwrap_or(0.0) })
+            Ok(Picked { cell, summary, noise: noise.copied() })
         }
         [first, second, ..] => Err(format!(
             "{}{on} is {}: {} and {}, to begin with",
@@ -382,13 +382,23 @@ fn knee_of(sweep: &[(f64, &Summary)], is_higher_better: bool) -> Measured {
 }
 
 /// A ratio that can't be told from 1 proves nothing of a claim near 1, but a claim that is further off than noise reaches is refuted by it.
-fn judge(claim: &Claim, measured: &Measured, noise: Option<f64>, detail: &mut String) -> Verdict {
+/// Where the noise is not known, no difference is proven.
+fn judge(
+    claim: &Claim,
+    measured: &Measured,
+    noises: &[Option<f64>],
+    detail: &mut String,
+) -> Verdict {
     let least = claim.at_least.unwrap_or(f64::NEG_INFINITY);
     let most = claim.at_most.unwrap_or(f64::INFINITY);
-    let noise = noise.unwrap_or(0.0);
+    let noise = noises.iter().flatten().copied().fold(0.0, f64::max);
     let is_outside = |low: f64, high: f64| high < least || low > most;
     let says_different = claim.ratio.is_some() && (least > 1.0 || most < 1.0);
     let distance = measured.value.max(1.0 / measured.value) - 1.0;
+    if says_different && noises.contains(&None) {
+        detail.push_str("; how far two equal cells lie apart is not known");
+        return Verdict::Indistinguishable;
+    }
     if says_different && distance <= noise {
         if is_outside(measured.low / (1.0 + noise), measured.high * (1.0 + noise)) {
             return Verdict::NotReproduced;

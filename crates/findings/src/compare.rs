@@ -7,20 +7,32 @@ use std::collections::BTreeMap;
 
 use crate::analysis::analyse;
 use crate::finding::{CellFindings, Compared, ComparedCell, Comparison, Findings, Measured};
+use crate::sample::Status;
 use crate::store::Run;
 use crate::{metric, stats, wording};
 
+/// So few samples say nothing of how far others would lie from them.
+const SAMPLES_MIN: usize = 3;
+
 /// How B stands to A: each experiment's own metric in all cells that both have figures of, turned so that above 1 B is faster (or
 /// smaller), whatever the metric. A cell is faster or slower if its whole interval is, by more than the larger noise floor of the
-/// two runs.
+/// two runs, which has to be known of one of them, and if both have measured it three times.
 pub fn compare(a: &Run, b: &Run) -> Comparison {
     let findings = |run: &Run| analyse(&run.suite, &run.plan, &run.samples);
     let (found_a, found_b) = (findings(a), findings(b));
     let mut comparison = Comparison { differences: differences(a, b), ..Comparison::default() };
     let (cells_a, mut cells_b) = (Measurements::of(a, &found_a), Measurements::of(b, &found_b));
     for (key, ours) in cells_a.0 {
-        let Some(theirs) = cells_b.0.remove(&key) else {
-            comparison.only_in_a.push(ours.label());
+        let theirs = cells_b.0.remove(&key);
+        let ended = failures(b, &found_b, &key);
+        if !ended.is_empty() && (theirs.is_none() || failures(a, &found_a, &key).is_empty()) {
+            comparison.failed_in_b.push(format!("{} ({})", ours.label(), ended.join(", ")));
+        }
+        let Some(theirs) = theirs else {
+            // What has failed is said already.
+            if ended.is_empty() {
+                comparison.only_in_a.push(ours.label());
+            }
             continue;
         };
         let tiers = (&*ours.cell.durability, &*theirs.cell.durability);
@@ -59,11 +71,30 @@ impl Comparison {
     }
 }
 
+/// How samples of a cell ended that have failed.
+fn failures(run: &Run, findings: &Findings, key: &Key<'_>) -> Vec<&'static str> {
+    let (experiment, _, coordinates) = *key;
+    let cells = run.suite.experiment.iter().zip(&findings.experiments);
+    let cells = cells.filter(|(one, _)| one.id == experiment).flat_map(|(_, found)| &found.cells);
+    cells
+        .filter(|cell| cell.cell.twice.is_none() && cell.cell.coordinates == *coordinates)
+        .flat_map(|cell| {
+            let is_planned = cell.cell.unavailable.is_none();
+            cell.statuses.keys().filter(move |status| match status {
+                Status::Incorrect | Status::Error | Status::Timeout | Status::Oom => true,
+                Status::Unavailable => is_planned,
+                _ => false,
+            })
+        })
+        .map(|status| status.word())
+        .collect()
+}
+
 /// One cell's figures of its experiment's metric.
 struct Measurement<'f> {
     experiment: &'f str,
     metric: &'f str,
-    noise: f64,
+    noise: Option<f64>,
     cell: &'f CellFindings,
 }
 
@@ -77,17 +108,17 @@ impl Measurement<'_> {
     }
 }
 
-/// By experiment, metric and coordinates: ids may differ when the suite does.
-struct Measurements<'f>(
-    BTreeMap<(&'f str, &'f str, &'f BTreeMap<String, String>), Measurement<'f>>,
-);
+/// Experiment, metric and coordinates: ids may differ when the suite does.
+type Key<'f> = (&'f str, &'f str, &'f BTreeMap<String, String>);
+
+struct Measurements<'f>(BTreeMap<Key<'f>, Measurement<'f>>);
 
 impl<'f> Measurements<'f> {
     fn of(run: &'f Run, findings: &'f Findings) -> Self {
         let mut measurements = BTreeMap::new();
         for (experiment, found) in run.suite.experiment.iter().zip(&findings.experiments) {
             let metric = &*experiment.metric;
-            let noise = found.noise.get(metric).copied().unwrap_or(0.0);
+            let noise = found.noise.get(metric).copied();
             for cell in &found.cells {
                 if cell.cell.twice.is_none() && cell.metrics.contains_key(metric) {
                     let key = (&*experiment.id, metric, &cell.cell.coordinates);
@@ -107,6 +138,16 @@ fn compare_cell(a: &Measurement<'_>, b: &Measurement<'_>) -> Option<ComparedCell
     } else {
         stats::unpaired(summary_a, summary_b)
     }?;
+    // That of the other run, of the same cells on the same machine, is better than none.
+    let noise = a.noise.into_iter().chain(b.noise).reduce(f64::max);
+    let (verdict, untold) = match noise {
+        _ if speed.n < SAMPLES_MIN => {
+            let samples = wording::count(speed.n, "sample");
+            (Compared::Indistinguishable, Some(format!("{samples}, and {SAMPLES_MIN} are needed")))
+        }
+        None => (Compared::Indistinguishable, Some("the noise is not known".to_owned())),
+        Some(noise) => (verdict(&speed, noise), None),
+    };
     Some(ComparedCell {
         experiment: a.experiment.to_owned(),
         label: a.cell.cell.label(),
@@ -114,7 +155,8 @@ fn compare_cell(a: &Measurement<'_>, b: &Measurement<'_>) -> Option<ComparedCell
         a: summary_a.median,
         b: summary_b.median,
         speed,
-        verdict: verdict(&speed, a.noise.max(b.noise)),
+        verdict,
+        untold,
     })
 }
 
@@ -160,7 +202,7 @@ mod tests {
     fn run(measured: &Measured) -> Run {
         let place = tempfile::tempdir().unwrap();
         let suite = suite(&["fast", "slow"], "{ n = [1, 2] }", "");
-        let folder = measured.store(place.path(), &suite);
+        let folder = measured.clone().with_twin().store(place.path(), &suite);
         RunFolder::open(folder.path()).unwrap()
     }
 
@@ -247,6 +289,68 @@ mod tests {
             .rates("target=fast n=1", &second)
             .twice("c000"));
         assert_eq!(compare(&a, &b).cells[0].verdict, Compared::Indistinguishable);
+    }
+
+    #[test]
+    fn a_cell_that_fails_in_b_is_named() {
+        let measured = |status: Option<Status>| {
+            let measured = Measured::new()
+                .rates("target=fast n=1", &around(10.0))
+                .rates("target=slow n=1", &around(10.0));
+            match status {
+                Some(status) => measured.status(status, "it is full"),
+                None => measured,
+            }
+        };
+        let whole = run(&measured(None));
+        for status in [Status::Incorrect, Status::Error, Status::Timeout, Status::Unavailable] {
+            let failing = run(&measured(Some(status)));
+            let comparison = compare(&whole, &failing);
+            assert_eq!(comparison.failed_in_b, [format!("load: slow n=1 ({})", status.word())]);
+            // Eight of the nine have figures.
+            assert_eq!(comparison.cells.len(), 2);
+            // What fails now and then in both is no news, nor is what fails no more.
+            assert!(compare(&failing, &failing).failed_in_b.is_empty());
+            assert!(compare(&failing, &whole).failed_in_b.is_empty());
+        }
+        let mut none = run(&measured(None));
+        let of_slow = none.plan.cells[1].id.clone();
+        for sample in none.samples.iter_mut().filter(|sample| sample.cell == of_slow) {
+            sample.status = Status::Error;
+        }
+        let comparison = compare(&whole, &none);
+        assert_eq!(comparison.failed_in_b, ["load: slow n=1 (error)"]);
+        assert!(comparison.only_in_a.is_empty() && comparison.cells.len() == 1, "{comparison:?}");
+        // What was never to be measured has not failed.
+        none.plan.cells[1].unavailable = Some("no server was asked for".to_owned());
+        none.samples.retain(|sample| sample.cell != of_slow);
+        let comparison = compare(&whole, &none);
+        assert!(comparison.failed_in_b.is_empty());
+        assert_eq!(comparison.only_in_a, ["load: slow n=1"]);
+    }
+
+    #[test]
+    fn few_samples_and_unknown_noise_tell_nothing() {
+        let of = |rate: f64, n: usize| {
+            run(&Measured::new().rates("target=fast n=1", &around(rate)[..n]))
+        };
+        let told = |a: &Run, b: &Run| {
+            let comparison = compare(a, b);
+            let cell = &comparison.cells[0];
+            assert_eq!(cell.untold.is_some(), cell.verdict == Compared::Indistinguishable);
+            cell.untold.clone().unwrap_or_default()
+        };
+        assert_eq!(told(&of(10.0, 9), &of(5.0, 3)), "");
+        assert_eq!(told(&of(10.0, 9), &of(5.0, 2)), "2 samples, and 3 are needed");
+        assert_eq!(told(&of(10.0, 1), &of(5.0, 9)), "1 sample, and 3 are needed");
+        let without = |rate: f64| {
+            let mut run = of(rate, 9);
+            run.plan.cells.truncate(1);
+            run
+        };
+        assert_eq!(told(&without(10.0), &without(5.0)), "the noise is not known");
+        // That of one run is known.
+        assert_eq!(told(&without(10.0), &of(5.0, 9)), "");
     }
 
     #[test]

@@ -177,6 +177,8 @@ pub struct Comparison {
     pub differences: Vec<String>,
     /// Cells that both have, sorted by effect.
     pub cells: Vec<ComparedCell>,
+    /// Cells that A has figures of, and that failed in B as they did not in A: experiment, label and how they ended.
+    pub failed_in_b: Vec<String>,
     /// Cells of which only one has figures: experiment and label.
     pub only_in_a: Vec<String>,
     /// See `only_in_a`.
@@ -200,6 +202,8 @@ pub struct ComparedCell {
     pub speed: Measured,
     /// In words.
     pub verdict: Compared,
+    /// Why it could not be more than indistinguishable, whatever the interval.
+    pub untold: Option<String>,
 }
 
 /// How B stands to A.

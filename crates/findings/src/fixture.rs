@@ -100,6 +100,24 @@ impl Measured {
         self
     }
 
+    /// With a second measurement of the first cell that is as the first, where no cell has one: so nothing is noise.
+    pub(crate) fn with_twin(mut self) -> Self {
+        if self.plan.cells.is_empty() || self.plan.cells.iter().any(|cell| cell.twice.is_some()) {
+            return self;
+        }
+        let first = self.plan.cells[0].clone();
+        let id = format!("c{:03}", self.plan.cells.len());
+        let of_first = |sample: &&Sample| sample.cell == first.id;
+        let again = self.samples.iter().filter(of_first).map(|sample| Sample {
+            sample: format!("b{:02}.{id}", sample.block),
+            cell: id.clone(),
+            ..sample.clone()
+        });
+        self.samples.extend(again.collect::<Vec<_>>());
+        self.plan.cells.push(PlannedCell { id, twice: Some(first.id.clone()), ..first });
+        self
+    }
+
     /// A sample of the last cell: 1000 rows at so many thousand rows a second.
     pub(crate) fn sample(mut self, block: u32, rate: f64) -> Self {
         let cell = self.last_cell().id.clone();

@@ -22,10 +22,7 @@ pub(crate) fn compare(
     };
     let experiment = experiments.iter().find(|other| other.id == reference.experiment);
     let cells = experiment.map_or(&[][..], |experiment| &experiment.cells);
-    let noise = experiment
-        .and_then(|experiment| experiment.noise.get(&reference.metric))
-        .copied()
-        .unwrap_or(0.0);
+    let noise = experiment.and_then(|experiment| experiment.noise.get(&reference.metric)).copied();
     let selectors = reference.values.iter().map(|published| &published.cell);
     let servers: BTreeSet<&str> = selectors
         .flat_map(|selector| cells.iter().filter(|cell| cell.cell.is_in(selector)))
@@ -60,7 +57,7 @@ pub(crate) fn compare(
             server: server.map(str::to_owned),
             pairs,
             rank_correlation: stats::spearman(&published, &medians),
-            same_order: same_order(&both, noise),
+            same_order: noise.and_then(|noise| same_order(&both, noise)),
         }
     });
     Ok(findings.collect())

@@ -113,10 +113,15 @@ pub fn unpaired(a: &Summary, b: &Summary) -> Option<Measured> {
 }
 
 /// The noise floor: how far two measurements of the same thing in the same block lie apart. The median of the larger divided by the
-/// smaller, less one: 0.03 are three percent. `None` without a shared block, or where a value isn't above 0.
+/// smaller, less one: 0.03 are three percent. `None` without a shared block, or where one of two different values isn't above 0.
 pub fn noise(first: &Summary, second: &Summary) -> Option<f64> {
     let pairs = pairs(first, second);
-    let logs: Option<Vec<f64>> = pairs.iter().map(|&(a, b)| Some(log_ratio(a, b)?.abs())).collect();
+    let apart = |&(a, b): &(f64, f64)| match a == b {
+        // Nought and nought, too.
+        true => Some(0.0),
+        false => Some(log_ratio(a, b)?.abs()),
+    };
+    let logs: Option<Vec<f64>> = pairs.iter().map(apart).collect();
     median(&logs?).map(f64::exp_m1)
 }
 
@@ -366,6 +371,7 @@ mod tests {
         assert_eq!(paired(&something, &nothing), None);
         assert_eq!(paired(&nothing, &something), None);
         assert_eq!(noise(&nothing, &something), None);
+        assert_eq!(noise(&nothing, &nothing), Some(0.0));
         assert_eq!(unpaired(&something, &nothing), None);
     }
 

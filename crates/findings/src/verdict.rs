@@ -62,7 +62,8 @@ fn spreads(
             tiers.entry(&cell.durability).or_default().push((summary.median, cell));
         }
     }
-    let noise = found.noise.get(name).copied().unwrap_or(0.0);
+    let noise = found.noise.get(name).copied();
+    let why = if noise.is_none() { ", as the noise is not known" } else { "" };
     let mut spreads = Vec::new();
     for (tier, mut cells) in tiers {
         cells.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -72,9 +73,9 @@ fn spreads(
         };
         let (best, worst) = if is_higher_better { (most, least) } else { (least, most) };
         let within = if is_named { format!(" of `{}`", experiment.id) } else { String::new() };
-        let sentence = if ratio.low <= 1.0 + noise {
+        let sentence = if noise.is_none_or(|noise| ratio.low <= 1.0 + noise) {
             format!(
-                "At {tier}, {} can't be told apart in `{name}`{within}: from {} to {} it is {} times",
+                "At {tier}, {} can't be told apart in `{name}`{within}{why}: from {} to {} it is {} times",
                 wording::count(cells.len(), "cell"),
                 least.cell,
                 most.cell,

@@ -77,7 +77,7 @@ fn ran(
     let profile = suite.profile.get_mut("quick").unwrap();
     change(profile);
     let profile = profile.clone();
-    let cells = cells(&suite, &profile, &[], &Default::default()).unwrap();
+    let cells = cells(&suite, &profile, &[], &Default::default(), &|_| true).unwrap();
     let mut fake = Fake { taken: Vec::new(), says };
     let keep = |_: &Taken| Ok(());
     let task = Task { suite: &suite, profile: &profile, cells: &cells, seed: 7 };

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::args::CompareArgs;
 use crate::render;
 
-/// Prints how two runs stand to each other, and answers whether the second is slower than allowed.
+/// Prints how two runs stand to each other, and answers whether the second is slower than allowed, or fails where the first does not.
 pub(crate) fn compare(args: &CompareArgs) -> Result<bool> {
     let (a, b) = (RunFolder::open(&args.a)?, RunFolder::open(&args.b)?);
     let comparison = inrush_bench::compare::compare(&a, &b);
@@ -18,7 +18,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<bool> {
         let error = Error::new(Kind::Usage, format!("these runs can't be compared: {differences}"));
         return Err(error.advise("--force compares them all the same, under a banner").into());
     }
-    if comparison.cells.is_empty() {
+    if comparison.cells.is_empty() && comparison.failed_in_b.is_empty() {
         // Nobody may take this for "nothing is slower".
         return Err(Error::new(Kind::Source, "these runs have no measured cell in common").into());
     }
@@ -35,7 +35,8 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<bool> {
         render::comparison([&a.manifest, &b.manifest], &comparison, args.fail_if_slower, &slower)
     };
     super::print(&text)?;
-    Ok(!slower.is_empty())
+    let has_failed = args.fail_if_slower.is_some() && !comparison.failed_in_b.is_empty();
+    Ok(has_failed || !slower.is_empty())
 }
 
 fn json(a: &Run, b: &Run, found: &Comparison, limit: Option<f64>, slower: &[String]) -> String {
@@ -46,6 +47,7 @@ fn json(a: &Run, b: &Run, found: &Comparison, limit: Option<f64>, slower: &[Stri
         "comparable": found.differences.is_empty(),
         "differences": found.differences,
         "cells": found.cells,
+        "failed_in_b": found.failed_in_b,
         "only_in_a": found.only_in_a,
         "only_in_b": found.only_in_b,
         "fail_if_slower_percent": limit,

@@ -6,6 +6,8 @@ use inrush_bench::finding::{Compared, ComparedCell, Comparison, Interval};
 use inrush_bench::record::Manifest;
 use inrush_bench::report::significant;
 
+use super::counted;
+
 /// A table for every experiment, and what a reader has to know before and after.
 pub(crate) fn comparison(
     runs: [&Manifest; 2],
@@ -40,6 +42,9 @@ pub(crate) fn comparison(
         let _ = writeln!(out, "\n{experiment}, {metric}");
         out += &table(cells);
     }
+    if !found.failed_in_b.is_empty() {
+        let _ = writeln!(out, "\nFAILED in B: {}", found.failed_in_b.join(", "));
+    }
     for (name, only) in [("A", &found.only_in_a), ("B", &found.only_in_b)] {
         if !only.is_empty() {
             let _ = writeln!(out, "\nonly {name} has figures of {}", only.join(", "));
@@ -47,9 +52,13 @@ pub(crate) fn comparison(
     }
     if let Some(limit) = limit {
         let _ = match slower {
-            [] => writeln!(out, "\nnothing is slower by more than {limit} %"),
+            [] => writeln!(out, "\nnothing is seen to be slower by more than {limit} %"),
             _ => writeln!(out, "\nslower by more than {limit} %: {}", slower.join(", ")),
         };
+    }
+    let untold = found.cells.iter().filter(|cell| cell.untold.is_some()).count() as u64;
+    if untold > 0 {
+        let _ = writeln!(out, "\nnot judged: {}, see there", counted(untold, "cell"));
     }
     out
 }
@@ -76,7 +85,10 @@ fn table<'a>(cells: impl Iterator<Item = &'a ComparedCell>) -> String {
             significant(speed.low),
             significant(speed.high),
             format!("{kind}, n={}", speed.n),
-            verdict.to_owned(),
+            match &cell.untold {
+                Some(why) => format!("{verdict}: {why}"),
+                None => verdict.to_owned(),
+            },
         ]);
     }
     let width =

@@ -75,9 +75,15 @@ pub(super) fn noise(run: &Input<'_>) -> Vec<Fact> {
         .collect()
 }
 
-/// That of the experiment's first metric; empty when no cell was measured twice.
+/// That of the experiment's first metric; empty where there is nothing that it would be of.
 pub(super) fn noise_of(cells: &Cells<'_>) -> String {
-    cells.findings.noise.get(cells.metric.name).map(|noise| percent(*noise)).unwrap_or_default()
+    let name = cells.metric.name;
+    let has_figures = || cells.first().any(|cell| cell.metrics.contains_key(name));
+    match cells.findings.noise.get(name) {
+        Some(noise) => percent(*noise),
+        None if has_figures() => "not known".to_owned(),
+        None => String::new(),
+    }
 }
 
 /// The machine.

@@ -1,5 +1,7 @@
 //! Lists, plans, mistakes, exit codes.
 
+use std::collections::BTreeSet;
+
 use super::{SQLITE, bench, run_folder, suite};
 use crate::fixture::{Fixture, Outcome, finish, start};
 
@@ -67,6 +69,56 @@ fn a_dry_run_says_everything_and_does_nothing() {
     ] {
         assert!(run.stdout.contains(words), "{words}: {}", run.stdout);
     }
+}
+
+/// Without a cell that is measured twice it would not be known which differences mean nothing.
+#[test]
+fn of_some_cells_one_is_measured_twice_too() {
+    let fixture = Fixture::new();
+    let dry = ["bench", "mass-inserts", "--profile", "smoke", "--dry-run", "--json", "--only"];
+    let plan = fixture.inrush(&[&dry[..], &["sqlite-normal"]].concat()).exits(0).json();
+    let cells = plan["cells"].as_array().unwrap();
+    let experiments = |is_one: &dyn Fn(&serde_json::Value) -> bool| -> BTreeSet<String> {
+        let cells = cells.iter().filter(|cell| is_one(cell));
+        cells.map(|cell| cell["experiment"].to_string()).collect()
+    };
+    let twice = experiments(&|cell| cell["twice"].is_string());
+    assert!(twice.len() > 1 && twice == experiments(&|_| true), "{plan:#}");
+}
+
+/// A run that was interrupted before it had ended goes on, named as it is called in the folder of all.
+#[test]
+fn a_run_goes_on_from_within_the_folder_of_results() {
+    let fixture = Fixture::new();
+    let targets = r#"
+[target.csv]
+family = "csv"
+about = "a file"
+durability = "none"
+vars = { strategy = "files/csv" }
+"#;
+    let experiment = r#"
+targets = ["csv"]
+metric = "load.rows_per_s"
+[[experiment.phase]]
+id = "load"
+load = { dataset = "pairs", strategy = "{strategy}" }
+"#;
+    fixture.write("suite.toml", suite(targets, experiment));
+    bench(&fixture, &[]).exits(0);
+    let run = run_folder(&fixture);
+    let manifest = std::fs::read_to_string(run.join("manifest.json")).unwrap();
+    std::fs::write(run.join("manifest.json"), manifest.replace("complete", "interrupted")).unwrap();
+    let samples = std::fs::read_to_string(run.join("samples.jsonl")).unwrap();
+    let first = samples.lines().next().unwrap();
+    std::fs::write(run.join("samples.jsonl"), format!("{first}\n")).unwrap();
+    std::fs::remove_file(fixture.path("results/results.db")).unwrap();
+    let name = run.file_name().unwrap().to_str().unwrap();
+    let mut command = fixture.command(&["bench", "--resume", name, "--place", "../place"]);
+    command.current_dir(fixture.path("results"));
+    Outcome::of("inrush bench".to_owned(), finish(start(&mut command), b"")).exits(0);
+    assert_eq!(super::samples(&fixture).len(), samples.lines().count());
+    assert!(fixture.path("results/results.db").is_file());
 }
 
 /// Requests have counters that have to add up: a study's own suite says so.

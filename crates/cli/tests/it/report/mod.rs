@@ -4,6 +4,7 @@ mod run;
 
 use std::process::{Command, Stdio};
 
+use inrush_bench::sample::Status;
 use serde_json::Value as Json;
 
 use crate::fixture::Fixture;
@@ -53,6 +54,7 @@ fn markdown_has_a_table_for_every_tier_and_every_claim() {
         "| **not testable here** |",
         "timeout 4 of 6",
         "'title=it'\\''s one'",
+        "\ninrush bench ",
     ] {
         assert!(text.contains(words), "{words}\n{text}");
     }
@@ -126,7 +128,7 @@ fn two_runs_are_compared_and_what_is_slower_fails() {
     let compare = |args: &[&str]| fixture.inrush(&[&["compare"], args].concat());
     compare(&[&before, &before, "--fail-if-slower", "5%"])
         .exits(0)
-        .prints(&["indistinguishable", "nothing is slower"]);
+        .prints(&["indistinguishable", "nothing is seen to be slower"]);
     let slower = compare(&[&before, &after, "--fail-if-slower", "5%"]).exits(1);
     let slower = slower.prints(&[
         "SLOWER",
@@ -141,6 +143,18 @@ fn two_runs_are_compared_and_what_is_slower_fails() {
     assert_eq!((&json["version"], &json["comparable"]), (&Json::from(1), &Json::from(true)));
     assert_eq!(json["cells"][0]["verdict"], "slower");
     assert!(!json["slower"].as_array().unwrap().is_empty());
+
+    // What fails in the second one alone is no success either.
+    let mut failing = Run::new();
+    let cell = failing.samples[0].cell.clone();
+    failing.samples.iter_mut().filter(|sample| sample.cell == cell).for_each(|sample| {
+        sample.status = Status::Error;
+    });
+    let failing = store(&failing);
+    compare(&[&before, &failing]).exits(0).prints(&["FAILED in B: ", " (error"]);
+    let json = compare(&[&before, &failing, "--fail-if-slower", "5%", "--json"]).exits(1).json();
+    assert_eq!(json["failed_in_b"].as_array().unwrap().len(), 1);
+    compare(&[&failing, &before, "--fail-if-slower", "5%"]).exits(0);
 
     let mut other = Run::new();
     other.environment.id = "another".to_owned();
