@@ -590,6 +590,7 @@ impl File {
                     file.sources = texts(value).map_err(|what| fail(format!("source: {what}")))?;
                 }
                 ("target", DeValue::String(target)) => file.target = Some(target.to_string()),
+                ("target", _) => return Err(fail("target: takes one text".to_owned())),
                 ("columns", DeValue::Table(columns)) => {
                     for (column, said) in columns {
                         let said = said.get_ref().as_table().ok_or_else(|| {

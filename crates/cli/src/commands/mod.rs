@@ -213,9 +213,20 @@ fn target_called(text: &str) -> Result<&'static str> {
 /// Prints a completion script.
 pub(crate) fn completions(shell: Shell) -> Result<u64> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut with_choices(help::command()), "inrush", &mut script);
+    let mut command = with_choices(visible(&help::command()));
+    clap_complete::generate(shell, &mut command, "inrush", &mut script);
     print(&String::from_utf8(script)?)?;
     Ok(0)
+}
+
+/// The command without what help does not show either, which scripts would complete all the same.
+fn visible(command: &clap::Command) -> clap::Command {
+    let shown = command.get_subcommands().filter(|sub| !sub.is_hide_set()).cloned();
+    clap::Command::new("inrush")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about(command.get_about().cloned().unwrap_or_default())
+        .args(command.get_arguments().cloned())
+        .subcommands(shown)
 }
 
 /// The command whose options know the words that they take, which are there where help has them: `a|b|c`. What the words mean is the

@@ -45,7 +45,8 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<u64> {
     progress.finish();
     let outcome = outcome?;
     // What was measured is kept and shown, whatever becomes of its files.
-    let (keeping, unkept) = match keep(&outcome, &request, profiles.as_deref()) {
+    let named = args.load.profiles.as_deref();
+    let (keeping, unkept) = match keep(&outcome, &request, named, profiles.as_deref()) {
         Ok(keeping) => (keeping, None),
         Err(error) => (format!("not kept: {}", error.what()), Some(error)),
     };
@@ -79,6 +80,7 @@ fn not_kept(why: &str) -> String {
 fn keep(
     outcome: &Outcome,
     request: &inrush::Request,
+    named: Option<&Path>,
     path: Option<&Path>,
 ) -> inrush::Result<String> {
     let is_open = request.strategy.is_none()
@@ -87,6 +89,7 @@ fn keep(
         && request.encoders.is_none()
         && request.chunk_bytes.is_none();
     Ok(match (outcome.profile(), path) {
+        (_, None) if named.is_some() => "not kept: --profiles none".to_owned(),
         (None, _) if outcome.was_interrupted() => "not kept: interrupted".to_owned(),
         (None, _) => "not kept: too little was measured".to_owned(),
         (Some(_), _) if !is_open => {

@@ -526,6 +526,7 @@ fn completions_are_scripts_that_their_shells_read() {
     for shell in ["bash", "zsh", "fish"] {
         let script = fixture.inrush(&["completions", shell]).exits(0).stdout;
         assert!(script.contains("inrush") && script.contains("max-rejects"), "{shell}");
+        assert!(script.contains("version") && !script.contains("bench-worker"), "{shell}");
         for words in [["skip", "update"], ["per_partition", "atomic"], ["checksum", "count"]] {
             assert!(words.iter().all(|word| script.contains(word)), "{words:?} of {shell}");
         }

@@ -160,6 +160,7 @@ fn what_no_option_is_is_said_with_its_line() {
         ("table = \"t\"\ntabel = \"u\"\n", "bad.toml, line 2: there is no option --tabel"),
         ("[columns.a]\ntyp = \"text\"\n", "bad.toml, line 2: columns.a.typ: takes type, format"),
         ("quiet = 5\n", "bad.toml, line 1: quiet: takes true or false"),
+        ("target = [\"t.db\"]\n", "bad.toml, line 1: target: takes one text"),
         ("table = true\n", "bad.toml, line 1: table: takes no true; in quotes"),
         ("[columns.a]\nnull = false\n", "bad.toml, line 2: columns.a.null: takes no false"),
         ("[columns.a]\nnot-null = \"true\"\n", "columns.a.not-null: takes true or false"),

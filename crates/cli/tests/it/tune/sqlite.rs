@@ -214,7 +214,8 @@ fn a_table_that_refers_to_others_is_not_measured_and_one_that_refers_to_itself_i
     // A colon in a file's name is no scheme.
     fixture
         .inrush(&["tune", "orders.csv", "2024:x.db", "--profiles", "none", "--budget", "1s"])
-        .exits(0);
+        .exits(0)
+        .prints(&["not kept: --profiles none"]);
 }
 
 #[test]
