@@ -8,10 +8,12 @@ use std::time::Duration;
 
 use url::Url;
 
+use crate::ground::Will;
 use crate::matrix::Asked;
 use crate::relay::Relay;
+use crate::task::{Left, Order};
 use inrush::target::OwnDatabase;
-use inrush_core::error::{Error, Result, without_secrets};
+use inrush_core::error::{Error, Kind, Result, without_secrets};
 use inrush_core::unique;
 use inrush_findings::suite::{ServerSpec, Target, Transport, Value};
 use inrush_servers::{Installed, Server};
@@ -56,8 +58,9 @@ fn private(name: &str, family: &str, missing: Option<String>) -> Asked {
 }
 
 /// The servers that run.
-#[derive(Default)]
 pub(super) struct Fleet {
+    /// Who drops our databases where we are killed.
+    will: Will,
     ships: BTreeMap<(String, Vec<(String, String)>), Ship>,
     /// Why those that could not be started could not: it is not tried again.
     sunk: BTreeMap<(String, Vec<(String, String)>), String>,
@@ -108,7 +111,41 @@ pub(super) fn settings(
         .collect()
 }
 
+/// Drops a database that a bench has left on a server of the user's.
+///
+/// # Errors
+/// When the server can't be reached, or refuses.
+pub(super) fn drop_left(left: &Left) -> Result<()> {
+    static NEVER: AtomicBool = AtomicBool::new(false);
+    execute(&parsed(&left.url)?, &left.database, |own| &own.drop, &NEVER)
+}
+
+/// What is to become of a database of ours, in the server's words.
+fn execute(
+    base: &Url,
+    database: &str,
+    statement: fn(&OwnDatabase) -> &String,
+    stop: &AtomicBool,
+) -> Result<()> {
+    let (target, _) = inrush::target::find(base.as_str())?;
+    let Some(own) = target.own_database(database) else {
+        return Err(Error::usage(format!("{} has no databases of its own", target.name())));
+    };
+    let mut base = base.clone();
+    if let Some(database) = &own.enter {
+        base.set_path(database);
+    }
+    let (target, location) = inrush::target::find(base.as_str())?;
+    let mut console = target.console(&location, stop)?;
+    console.execute(statement(&own)).map(drop)
+}
+
 impl Fleet {
+    /// None that runs yet.
+    pub(super) fn new(will: Will) -> Self {
+        Self { will, ships: BTreeMap::new(), sunk: BTreeMap::new() }
+    }
+
     /// The way to `target` on the server `asked`, which is started if it doesn't run with these settings yet.
     ///
     /// # Errors
@@ -126,7 +163,7 @@ impl Fleet {
             return Err(Error::target(why));
         }
         if !self.ships.contains_key(&key) {
-            match Ship::launch(asked, &key.1, place, stop) {
+            match Ship::launch(asked, &key.1, place, &self.will, stop) {
                 Ok(ship) => {
                     self.ships.insert(key.clone(), ship);
                 }
@@ -161,7 +198,12 @@ impl Fleet {
             ship.relays.clear();
             let closed = match &mut ship.server {
                 Some(server) => server.stop(),
-                None => ship.drop_database(&NEVER),
+                None => {
+                    let dropped = ship.drop_database(&NEVER);
+                    // What could not be dropped is said, and then the keeper need not try.
+                    self.will.say(&Order::Dropped(ship.left()));
+                    dropped
+                }
             };
             notes.extend(closed.err().map(|error| match &ship.server {
                 Some(_) => error.to_string(),
@@ -177,6 +219,7 @@ impl Ship {
         asked: &Asked,
         settings: &[(String, String)],
         place: &Path,
+        will: &Will,
         stop: &AtomicBool,
     ) -> Result<Self> {
         let server = match &asked.url {
@@ -197,31 +240,29 @@ impl Ship {
         // Nobody else has a database of this name, not on a server of the user's either.
         let database = format!("inrush_bench_{}", unique::word());
         let ship = Self { server, base, database, relays: BTreeMap::new() };
-        ship.create_database(stop)?;
+        if ship.server.is_none() {
+            will.say(&Order::Drop(ship.left()));
+        }
+        ship.create_database(stop).inspect_err(|error| {
+            // Where the answer was lost, or not waited for, it may be there.
+            if !error.is_lost_connection() && error.kind() != Kind::Interrupted {
+                will.say(&Order::Dropped(ship.left()));
+            }
+        })?;
         Ok(ship)
+    }
+
+    fn left(&self) -> Left {
+        Left { url: self.base.to_string(), database: self.database.clone() }
     }
 
     /// Makes the run's database. One of this name is another client's.
     fn create_database(&self, stop: &AtomicBool) -> Result<()> {
-        self.execute(|own| &own.make, stop)
+        execute(&self.base, &self.database, |own| &own.make, stop)
     }
 
     fn drop_database(&self, stop: &AtomicBool) -> Result<()> {
-        self.execute(|own| &own.drop, stop)
-    }
-
-    fn execute(&self, statement: fn(&OwnDatabase) -> &String, stop: &AtomicBool) -> Result<()> {
-        let (target, _) = inrush::target::find(self.base.as_str())?;
-        let Some(own) = target.own_database(&self.database) else {
-            return Err(Error::usage(format!("{} has no databases of its own", target.name())));
-        };
-        let mut base = self.base.clone();
-        if let Some(database) = &own.enter {
-            base.set_path(database);
-        }
-        let (target, location) = inrush::target::find(base.as_str())?;
-        let mut console = target.console(&location, stop)?;
-        console.execute(statement(&own)).map(drop)
+        execute(&self.base, &self.database, |own| &own.drop, stop)
     }
 
     fn way(&mut self, target: &Target) -> Result<Way> {

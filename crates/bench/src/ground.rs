@@ -10,10 +10,12 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use crate::crew::WorkerProgram;
-use crate::task::Order;
+use crate::fleet;
+use crate::task::{Left, Order};
 use inrush_core::error::{Error, Result};
 use inrush_core::unique;
 
@@ -25,7 +27,21 @@ pub(super) struct Ground {
     folder: PathBuf,
     keeper: Child,
     /// While this is open the keeper waits.
-    life: Option<ChildStdin>,
+    life: Option<Arc<Mutex<ChildStdin>>>,
+}
+
+/// Tells the keeper which databases of ours are on servers of the user's. It holds no run's end up.
+#[derive(Clone, Default)]
+pub(super) struct Will(Weak<Mutex<ChildStdin>>);
+
+impl Will {
+    /// Without a keeper the bench drops what it can itself.
+    pub(super) fn say(&self, order: &Order) {
+        let Some(life) = self.0.upgrade() else { return };
+        let Ok(order) = serde_json::to_string(order) else { return };
+        let mut life = life.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = life.write_all(format!("{order}\n").as_bytes());
+    }
 }
 
 impl Ground {
@@ -53,7 +69,10 @@ impl Ground {
         let mut answer = String::new();
         let heard = keeper.stdout.take().map(|out| BufReader::new(out).read_line(&mut answer));
         match (told, heard) {
-            (Some(Ok(())), Some(Ok(1..))) => Ok(Self { folder, keeper, life }),
+            (Some(Ok(())), Some(Ok(1..))) => {
+                let life = life.map(|life| Arc::new(Mutex::new(life)));
+                Ok(Self { folder, keeper, life })
+            }
             _ => {
                 clear(&folder);
                 Err(Error::target(format!("{} is no inrush", worker.path.display())))
@@ -63,6 +82,10 @@ impl Ground {
 
     pub(super) fn path(&self) -> &Path {
         &self.folder
+    }
+
+    pub(super) fn will(&self) -> Will {
+        Will(self.life.as_ref().map(Arc::downgrade).unwrap_or_default())
     }
 }
 
@@ -75,14 +98,22 @@ impl Drop for Ground {
     }
 }
 
-/// Waits until `gone` returns, which is when the bench is gone, and clears up after it. Only a kill keeps it from that.
-pub(super) fn keep(folder: &Path, gone: impl FnOnce()) {
+/// Waits until `gone` returns, which is when the bench is gone, and clears up after it, with the databases that it has left. Only a kill
+/// keeps it from that.
+pub(super) fn keep(folder: &Path, gone: impl FnOnce() -> Vec<Left>) {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         // SAFETY: no handler of ours runs; the process has begun nothing else.
         unsafe { libc::signal(signal, libc::SIG_IGN) };
     }
-    gone();
+    let left = gone();
     clear(folder);
+    let began = Instant::now();
+    for database in left {
+        // Workers that are still at their last statement may hold it.
+        while fleet::drop_left(&database).is_err() && began.elapsed() < STOP_MAX * 2 {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
 }
 
 /// Has the file system write back what came before, so that nobody pays for it in a measured phase.
@@ -118,12 +149,12 @@ fn clear(folder: &Path) {
 }
 
 /// A server whose data is ours.
-struct Left {
+struct Running {
     id: libc::pid_t,
     is_postgres: bool,
 }
 
-impl Left {
+impl Running {
     fn signal(&self, waited: Duration) -> libc::c_int {
         match self.is_postgres {
             _ if waited > STOP_MAX => libc::SIGKILL,
@@ -138,7 +169,7 @@ impl Left {
 const PROGRAMS: [&str; 4] = ["mysqld", "mariadbd", "postgres", "initdb"];
 
 /// Servers that were started on data below `folder`: those whose arguments say so.
-fn servers(folder: &Path) -> Vec<Left> {
+fn servers(folder: &Path) -> Vec<Running> {
     // With the slash: another's folder may begin like ours.
     let ours = folder.join("");
     let ours = ours.as_os_str().as_encoded_bytes();
@@ -152,7 +183,7 @@ fn servers(folder: &Path) -> Vec<Left> {
             let is_ours = arguments.any(|argument| memchr::memmem::find(argument, ours).is_some());
             let is_server = PROGRAMS.contains(&program);
             let is_postgres = program == "postgres";
-            (is_server && is_ours).then_some(Left { id, is_postgres })
+            (is_server && is_ours).then_some(Running { id, is_postgres })
         })
         .collect()
 }

@@ -59,6 +59,9 @@ const BUSY_FROM_NS: u64 = 200_000_000;
 /// Requests for the time of a round trip.
 const PINGS: u32 = 1000;
 
+/// The flag of samples for which the server can't be used that was asked for.
+pub const NO_SERVER: &str = "no-server";
+
 /// What a sample has collected so far.
 #[derive(Default)]
 struct Collected {
@@ -192,7 +195,7 @@ impl Lab<'_> {
         let work = self.folder.join("work");
         remove(&work);
         fs::create_dir_all(&work).map_err(|error| Fault::of_disk(&work, &error))?;
-        let way = self.way(target, cell)?;
+        let way = self.way(target, cell).inspect_err(|_| out.flags.push(NO_SERVER.to_owned()))?;
         let plain = self.words(cell, &way, &work, None);
         let workers = plain.count(&experiment.workers)?.max(1);
         let words: Vec<Words> = (1..=workers)

@@ -41,6 +41,7 @@ pub use crew::WorkerProgram;
 pub use inrush_findings::{
     analysis, compare, finding, index, metric, record, report, sample, stats, store, suite,
 };
+pub use lab::NO_SERVER;
 pub use run::{State, Stopped, Unwatched, Watcher, tally};
 pub use session::{BenchRequest, Prepared, bench, findings, prepare, resume};
 pub use worker::work;

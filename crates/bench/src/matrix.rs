@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use inrush_core::error::{Error, Result};
 use inrush_findings::record::PlannedCell;
-use inrush_findings::suite::{Experiment, Profile, Suite, Target, Value};
+use inrush_findings::suite::{Experiment, Profile, Suite, Target, Transport, Value};
 
 /// A server that the user asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,6 +129,9 @@ fn places(
             let why = match &asked.url {
                 Some(_) if settings => {
                     Some("its settings can only be had on a private server".to_owned())
+                }
+                Some(_) if target.transport == Transport::Relay => {
+                    Some("a relay leads to private servers only".to_owned())
                 }
                 _ => asked.missing.clone(),
             };

@@ -83,6 +83,16 @@ impl Prepared {
         self.cells.iter().filter(|cell| cell.unavailable.is_none()).count()
     }
 
+    /// Cells that can't be measured as no server was asked for that they could be measured on.
+    pub fn without_server(&self) -> impl Iterator<Item = &PlannedCell> {
+        without_server(&self.suite, &self.cells)
+    }
+
+    /// Whether another process could go on with the run: of a server of the user's the URL isn't kept.
+    pub fn can_resume(&self) -> bool {
+        self.asked.iter().all(|asked| asked.url.is_none())
+    }
+
     /// # Errors
     /// When the disk is too small.
     pub fn check_disk(&self) -> Result<()> {
@@ -106,6 +116,8 @@ impl Prepared {
 /// # Errors
 /// When the suite can't be read or has mistakes, or something that is named isn't there.
 pub fn prepare(request: &BenchRequest) -> Result<Prepared> {
+    index::expect_own(&request.results)
+        .map_err(|error| error.advise("or keep results in another folder: --results DIR"))?;
     let mut suite = suites::load(&request.suite)?;
     let name = request.profile.clone();
     let Some(profile) = suite.profile.get_mut(&name) else {
@@ -216,12 +228,22 @@ fn lacking(
     Ok(lacking)
 }
 
+/// Cells whose target wants a server, and that have none.
+fn without_server<'c>(
+    suite: &Suite,
+    cells: &'c [PlannedCell],
+) -> impl Iterator<Item = &'c PlannedCell> {
+    cells.iter().filter(|cell| {
+        let target = cell.get("target").and_then(|name| suite.target.get(name));
+        let wants_server = target.is_some_and(|target| target.server.is_some());
+        wants_server && cell.unavailable.is_some() && cell.get("server").is_none()
+    })
+}
+
 /// The servers here on which cells could be measured whose target wants one, and whose family nobody asked for.
 fn offers(suite: &Suite, cells: &[PlannedCell], asked: &[Asked]) -> Vec<&'static str> {
-    let lacks_server =
-        |cell: &&PlannedCell| cell.unavailable.is_some() && cell.get("server").is_none();
     let targets: BTreeSet<&str> =
-        cells.iter().filter(lacks_server).filter_map(|cell| cell.get("target")).collect();
+        without_server(suite, cells).filter_map(|cell| cell.get("target")).collect();
     let wanted: Vec<(&str, &ServerSpec)> = targets
         .into_iter()
         .filter_map(|name| {
@@ -332,7 +354,10 @@ pub fn resume(
     worker: &WorkerProgram,
     watcher: &dyn Watcher,
 ) -> Result<(PathBuf, Stopped)> {
+    // Of a bare name there is no folder that it is in.
+    let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let known = RunFolder::open(path)?;
+    path.parent().map_or(Ok(()), index::expect_own)?;
     let manifest = &known.manifest;
     if manifest.version != env!("CARGO_PKG_VERSION") {
         let version = &manifest.version;
@@ -370,7 +395,8 @@ pub fn resume(
         return Err(Error::target(format!(
             "the run needs a library that is not here any more: {}",
             lacking[family]
-        )));
+        ))
+        .advise("where it was named when the run began, name it again, as --duckdb-lib does"));
     }
     let prepared = Prepared {
         suite: known.suite.clone(),
@@ -387,7 +413,8 @@ pub fn resume(
     if machine::environment(place.path()).id != known.env.id {
         return Err(Error::usage(
             "the run began on another machine, or with another disk: samples of two are not one run",
-        ));
+        )
+        .advise("where it began with --place, say so again"));
     }
     let hashes = &known.plan.hashes;
     if let Some((name, _)) =
@@ -428,7 +455,7 @@ fn carry_out(
         worker,
         folder: place.path().to_owned(),
         material,
-        fleet: Fleet::default(),
+        fleet: Fleet::new(place.will()),
         stop: watcher.stop(),
         seed,
         targets: BTreeMap::new(),
@@ -461,10 +488,13 @@ fn carry_out(
     drop((folder, place));
     watcher.preparing("writing the report");
     report::write_stored(&RunFolder::open(&path)?)?;
-    let results = path.parent().unwrap_or(Path::new("."));
-    for warning in index::rebuild(results)?.warnings {
-        watcher.preparing(&warning);
-    }
+    // Samples and report are kept, and the index can be made of them at any time.
+    let warnings = match path.parent().map(index::rebuild) {
+        Some(Ok(rebuilt)) => rebuilt.warnings,
+        Some(Err(error)) => vec![format!("no index of the runs: {error}")],
+        None => Vec::new(),
+    };
+    warnings.iter().for_each(|warning| watcher.preparing(warning));
     Ok((path, stopped))
 }
 

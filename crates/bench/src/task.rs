@@ -30,6 +30,10 @@ pub(super) enum Order {
     Hello(Hello),
     /// Or: sees to a run's folder, and its servers, when the bench is gone.
     Keep(PathBuf),
+    /// Then also to this database on a server of the user's.
+    Drop(Left),
+    /// No more.
+    Dropped(Left),
     /// What to prepare.
     Task(Box<Task>),
     /// Do it.
@@ -46,6 +50,15 @@ pub(super) enum Answer {
     Progress { at_ns: u64, done: u64 },
     /// The task is done, or has failed, perhaps before it was ready.
     Done(Box<Outcome>),
+}
+
+/// A database that is a run's alone.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub(super) struct Left {
+    /// The server, as a target's URL; may hold a password.
+    pub(super) url: String,
+    /// The database's name.
+    pub(super) database: String,
 }
 
 /// Who a worker is.

@@ -47,8 +47,16 @@ pub fn work() -> Result<()> {
         Some(Order::Keep(folder)) => {
             ground::keep(&folder, || {
                 tell(&Answer::Ready);
-                // Nothing more comes but the end.
-                while orders.recv().is_ok() {}
+                let mut left = Vec::new();
+                // At their end the bench is gone.
+                while let Ok(line) = orders.recv() {
+                    match serde_json::from_str(&line) {
+                        Ok(Order::Drop(database)) => left.push(database),
+                        Ok(Order::Dropped(database)) => left.retain(|known| *known != database),
+                        _ => {}
+                    }
+                }
+                left
             });
             return Ok(());
         }

@@ -97,9 +97,10 @@ Examples:
   inrush bench --resume results/20261121T215137Z-3fa9c1    go on after an interruption
 
 A server that is asked for by name is a private one, started from what is installed and stopped at the end; with a URL the server
-is yours, and gets a database of the run's own, which is dropped at the end.
+is yours, and gets a database of the run's own, which is dropped at the end, also if the run is killed.
 
-Exit codes: 0 everything that is here was measured; 3 some cells failed; 1 failed; 2 usage; 130 interrupted.";
+Exit codes: 0 everything that is here was measured; 3 some cells failed, or a server can't be used that was asked for; 1 failed;
+2 usage; 130 interrupted.";
 
 #[cfg(feature = "bench")]
 const REPORT_EXAMPLES: &str = "\

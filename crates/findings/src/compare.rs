@@ -309,7 +309,7 @@ mod tests {
             assert_eq!(comparison.failed_in_b, [format!("load: slow n=1 ({})", status.word())]);
             // Eight of the nine have figures.
             assert_eq!(comparison.cells.len(), 2);
-            // What fails now and then in both is no news, nor is what fails no more.
+            // What fails now and then in both was known, and what fails no more is better.
             assert!(compare(&failing, &failing).failed_in_b.is_empty());
             assert!(compare(&failing, &whole).failed_in_b.is_empty());
         }

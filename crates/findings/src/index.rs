@@ -1,10 +1,10 @@
 //! A database of all runs in a folder, for questions in SQL (`index.sql` has its tables). It is recreated from the runs' text files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, ErrorCode, Transaction, named_params, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, named_params, params};
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -26,12 +26,21 @@ pub struct Rebuilt {
     pub warnings: Vec<String>,
 }
 
+/// What marks a database as an index: `inrI`.
+const APPLICATION_ID: i32 = 0x696e_7249;
+
+/// What SQLite keeps beside a database.
+const BESIDE: [&str; 3] = ["-journal", "-wal", "-shm"];
+
+const TABLES: &str = include_str!("index.sql");
+
 /// Makes `results.db` in the folder `results` from the runs that lie in it. Until it is whole, the one that was there stays.
 ///
 /// # Errors
-/// When the folder can't be read or the database can't be written. A run that can't be read is a warning.
+/// When the folder can't be read or the database can't be written, or another file has its name. A run that can't be read is a warning.
 pub fn rebuild(results: &Path) -> Result<Rebuilt> {
     let path = results.join("results.db");
+    expect_own(results)?;
     let mut folders: Vec<PathBuf> = fs::read_dir(results)
         .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect())
         .map_err(|error| Error::new(Kind::Source, format!("{}: {error}", results.display())))?;
@@ -40,7 +49,8 @@ pub fn rebuild(results: &Path) -> Result<Rebuilt> {
     let pending = Pending::create(&path, false).map_err(|error| unwritten(&path, &error))?;
     let made = fill(&pending.path, &folders).and_then(|(runs, warnings)| {
         // A journal that belongs to the old database would be taken for the new one's.
-        for suffix in ["-journal", "-wal", "-shm"] {
+        expect_own(results)?;
+        for suffix in BESIDE {
             let _ = fs::remove_file(results.join(format!("results.db{suffix}")));
         }
         fs::File::open(&pending.path)
@@ -57,6 +67,68 @@ pub fn rebuild(results: &Path) -> Result<Rebuilt> {
     made
 }
 
+/// Refuses a folder in which the index's name is another file's, or what lies beside a database of that name is.
+///
+/// # Errors
+/// When that is so.
+pub fn expect_own(results: &Path) -> Result<()> {
+    let path = results.join("results.db");
+    let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
+    let beside = || {
+        let beside = BESIDE.map(|suffix| results.join(format!("results.db{suffix}")));
+        beside.into_iter().find(|path| is_there(path))
+    };
+    let foreign = match is_there(&path) {
+        true => (!is_index(&path)).then_some(path),
+        false => beside(),
+    };
+    let Some(path) = foreign else { return Ok(()) };
+    Err(Error::usage(format!(
+        "{} is not the index of a bench's results, which would take its name",
+        path.display()
+    ))
+    .advise("give that file another name, or put it elsewhere"))
+}
+
+/// Whether an index is all that the file is: by its mark; or, where an earlier version has made it, by its tables, of which all are an
+/// index's.
+fn is_index(path: &Path) -> bool {
+    let tables = |database: &Connection| -> rusqlite::Result<BTreeSet<String>> {
+        // ANALYZE adds tables of SQLite's own.
+        let mut names = database.prepare(
+            "SELECT name FROM sqlite_master WHERE type IN ('table', 'view', 'trigger') AND substr(name, 1, 7) <> 'sqlite_'",
+        )?;
+        names.query_map([], |row| row.get(0))?.collect()
+    };
+    let look = || -> rusqlite::Result<bool> {
+        // As it lies there: a look leaves another's database, and what is beside it, as they are.
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+        let database = Connection::open_with_flags(immutable(path), flags)?;
+        let mark: i32 = database.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+        if mark != 0 {
+            return Ok(mark == APPLICATION_ID);
+        }
+        let own = Connection::open_in_memory()?;
+        own.execute_batch(TABLES)?;
+        Ok(tables(&database)? == tables(&own)?)
+    };
+    path.is_file() && look().unwrap_or(false)
+}
+
+/// The URL that opens a database without a lock and without a look at what lies beside it.
+fn immutable(path: &Path) -> String {
+    let mut url = "file:".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
+                url.push(char::from(*byte));
+            }
+            byte => url.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    url + "?immutable=1"
+}
+
 fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
 }
@@ -68,7 +140,8 @@ fn fill(path: &Path, folders: &[PathBuf]) -> Result<(usize, Vec<String>)> {
     // Nobody sees it before it is whole: if this fails, it is thrown away.
     database
         .execute_batch("PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA foreign_keys=ON")
-        .and_then(|()| database.execute_batch(include_str!("index.sql")))
+        .and_then(|()| database.pragma_update(None, "application_id", APPLICATION_ID))
+        .and_then(|()| database.execute_batch(TABLES))
         .map_err(fail)?;
     let (mut runs, mut warnings) = (0, Vec::new());
     for folder in folders {
@@ -517,8 +590,10 @@ at_least = 8
         fs::create_dir(place.path().join("20200101T000000Z-000000")).unwrap();
         fs::create_dir(place.path().join(".hidden")).unwrap();
         fs::write(place.path().join("notes.txt"), "").unwrap();
-        // Nor may what was there before stay.
-        fs::write(place.path().join("results.db"), "old").unwrap();
+        // Nor may an index stay that was there before, with its log: here one of an earlier version, which has no mark.
+        let old = Connection::open(place.path().join("results.db")).unwrap();
+        old.execute_batch(TABLES).and_then(|()| old.execute_batch("ANALYZE")).unwrap();
+        old.close().unwrap();
         fs::write(place.path().join("results.db-wal"), "old").unwrap();
 
         let rebuilt = rebuild(place.path()).unwrap();
@@ -587,6 +662,55 @@ at_least = 8
             "ten  not testable here NULL at least 8 slow has no sample that is ok, but error: it is full"
         );
         assert_eq!(ask("PRAGMA foreign_key_check"), "");
+    }
+
+    #[test]
+    fn a_file_that_is_no_index_stays_with_what_is_beside_it() {
+        let place = tempfile::tempdir().unwrap();
+        // What a URL would take for its own.
+        let results = place.path().join("a b?c#d%41");
+        fs::create_dir(&results).unwrap();
+        let path = results.join("results.db");
+        let files = || {
+            let files = fs::read_dir(&results).unwrap().map(|entry| entry.unwrap().path());
+            files.map(|path| (path.clone(), fs::read(path).unwrap())).collect::<BTreeMap<_, _>>()
+        };
+        let stays = || {
+            let before = files();
+            expect_own(&results).unwrap_err();
+            rebuild(&results).unwrap_err();
+            assert_eq!(files(), before);
+        };
+        // Rows that are in the log alone.
+        let theirs = Connection::open(&path).unwrap();
+        theirs
+            .execute_batch(
+                "PRAGMA journal_mode=WAL; CREATE TABLE run(run_id); INSERT INTO run VALUES (1)",
+            )
+            .unwrap();
+        stays();
+        drop(theirs);
+        // An index to which a table was added, by whoever keeps the file's mark at nought.
+        fs::remove_file(&path).unwrap();
+        let theirs = Connection::open(&path).unwrap();
+        theirs.execute_batch(TABLES).unwrap();
+        theirs.execute_batch("CREATE TABLE mine(x)").unwrap();
+        stays();
+        theirs.execute_batch("DROP TABLE mine").unwrap();
+        drop(theirs);
+        assert_eq!(rebuild(&results).unwrap().runs, 0);
+        // Its own one is known by its mark, whatever its tables.
+        let own = Connection::open(&path).unwrap();
+        own.execute_batch("DROP TABLE claim_result").unwrap();
+        drop(own);
+        rebuild(&results).unwrap();
+        for text in ["", "notes"] {
+            fs::write(&path, text).unwrap();
+            stays();
+        }
+        fs::remove_file(&path).unwrap();
+        fs::write(results.join("results.db-wal"), "rows").unwrap();
+        stays();
     }
 
     #[test]

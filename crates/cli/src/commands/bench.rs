@@ -1,7 +1,7 @@
 //! `inrush bench`: lists suites, says what a run would do, runs, goes on with one.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -14,7 +14,7 @@ use inrush_bench::{
 };
 use serde_json::{Value, json};
 
-use super::{Answered, eprint_text, print, retyped, stop_on_signals};
+use super::{Answered, eprint_text, print, retyped, stop_on_hangup, stop_on_signals};
 use crate::args::BenchArgs;
 use crate::config::{OF_LIBRARY, libraries};
 use crate::render::{self, BenchProgress, ProgressMode, count, counted};
@@ -59,6 +59,7 @@ pub(crate) fn run(args: &BenchArgs, arguments: &[String]) -> Result<u64> {
         })
         .collect::<Result<Vec<_>>>()?;
     let stop = stop_on_signals()?;
+    stop_on_hangup(&stop)?;
     let mode = ProgressMode::of(&args.shown.progress, args.shown.quiet);
     let watch =
         |stop: &Arc<AtomicBool>| BenchProgress::new(mode, Arc::clone(stop), args.shown.quiet);
@@ -73,13 +74,13 @@ pub(crate) fn run(args: &BenchArgs, arguments: &[String]) -> Result<u64> {
             &progress,
         );
         progress.finish();
-        failed += shown(done?, args)?;
+        failed += shown(done?, true, args)?;
     }
     for (request, prepared) in &prepared {
         let progress = watch(&stop);
         let done = bench(request, prepared, &worker, &progress);
         progress.finish();
-        failed += shown(done?, args)?;
+        failed += shown(done?, prepared.can_resume(), args)?;
         if !args.shown.quiet {
             eprint_text(&offered(prepared, arguments));
         }
@@ -141,13 +142,29 @@ fn request(args: &BenchArgs, suite: &str, arguments: &[String]) -> Result<BenchR
     })
 }
 
+/// The command that goes on with a run.
+fn going_on(path: &Path, args: &BenchArgs) -> String {
+    let options = [
+        ("--resume", Some(path)),
+        ("--place", args.place.as_deref()),
+        ("--duckdb-lib", args.duckdb_lib.as_deref()),
+    ];
+    let options = options.into_iter().filter_map(|(option, path)| {
+        Some(format!(" {option} {}", wording::shell_word(&path?.display().to_string())))
+    });
+    format!("inrush bench{}", options.collect::<String>())
+}
+
 /// What became of a run, for people or programs; how many of its cells failed.
-fn shown((path, stopped): (PathBuf, Stopped), args: &BenchArgs) -> Result<u64> {
+fn shown((path, stopped): (PathBuf, Stopped), can_resume: bool, args: &BenchArgs) -> Result<u64> {
     let (samples, findings) = findings(&path)?;
     let failed = failed_cells(&samples);
     let interrupted = (stopped == Stopped::Interrupted).then(|| {
         let error = Error::new(Kind::Interrupted, "interrupted; every finished sample is kept");
-        anyhow::Error::from(error.advise(format!("inrush bench --resume {}", path.display())))
+        anyhow::Error::from(match can_resume {
+            true => error.advise(going_on(&path, args)),
+            false => error,
+        })
     });
     if args.json {
         let mut object = json!({
@@ -178,14 +195,17 @@ fn failed_cells(samples: &[Sample]) -> Vec<&Sample> {
             .rfind(|other| other.cell == sample.cell)
             .is_some_and(|last| last.sample == sample.sample)
     };
-    let has_failed = |sample: &&Sample| {
-        matches!(sample.status, Status::Incorrect | Status::Error | Status::Timeout | Status::Oom)
+    let has_failed = |sample: &&Sample| match sample.status {
+        Status::Incorrect | Status::Error | Status::Timeout | Status::Oom => true,
+        // A program that is missing is none; a server was asked for.
+        Status::Unavailable => sample.flags.iter().any(|flag| flag == inrush_bench::NO_SERVER),
+        _ => false,
     };
     samples.iter().filter(is_last).filter(has_failed).collect()
 }
 
 fn told(
-    path: &std::path::Path,
+    path: &Path,
     stopped: Stopped,
     samples: &[Sample],
     findings: &Findings,
@@ -219,7 +239,8 @@ fn told(
     for why in missing {
         let _ = writeln!(out, "  unavailable: {why}");
     }
-    for sample in failed {
+    // Of those that are unavailable the reasons are there.
+    for sample in failed.iter().filter(|sample| sample.status != Status::Unavailable) {
         let error = sample.error.as_deref().unwrap_or_default();
         let status = sample.status.word();
         let _ = writeln!(out, "  {} {status}: {error}", sample.sample);
@@ -233,7 +254,7 @@ fn offered(prepared: &Prepared, arguments: &[String]) -> String {
     if prepared.offers.is_empty() {
         return String::new();
     }
-    let cells = prepared.cells.iter().filter(|cell| cell.unavailable.is_some()).count() as u64;
+    let cells = prepared.without_server().count() as u64;
     let mut out = format!(
         "{} of {} not measured, for want of a server; installed here:\n",
         counted(cells, "cell"),

@@ -21,6 +21,8 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Result;
 use clap_complete::Shell;
 use serde::Serialize;
+#[cfg(feature = "bench")]
+use signal_hook::consts::SIGHUP;
 use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 
 use inrush::wording::{shell_word, were};
@@ -269,6 +271,20 @@ fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     // A file beyond the limit of sizes (ulimit -f) is an error of the write; without a handler it ends the process without a word.
     signal_hook::flag::register(SIGXFSZ, Arc::default())?;
     Ok(stop)
+}
+
+/// Has the end of the terminal's session stop it as well, unless whoever started it has seen to it that it stays (`nohup`).
+#[cfg(feature = "bench")]
+fn stop_on_hangup(stop: &Arc<AtomicBool>) -> Result<()> {
+    let ignored = std::fs::read_to_string("/proc/self/status").ok().and_then(|status| {
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+        u64::from_str_radix(mask.trim(), 16).ok()
+    });
+    if ignored.is_some_and(|mask| mask & (1 << (SIGHUP - 1)) == 0) {
+        // Shell and system may both send it, so the second one says nothing more.
+        signal_hook::flag::register(SIGHUP, Arc::clone(stop))?;
+    }
+    Ok(())
 }
 
 /// Writes to standard output. Whoever closes it has seen enough: that is no failure, least of all of a load that is done.

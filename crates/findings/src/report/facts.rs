@@ -279,10 +279,7 @@ pub(super) fn requests(cells: &Cells<'_>) -> Vec<Requests> {
 pub(super) fn procedure(run: &Input<'_>) -> Vec<Fact> {
     let manifest = run.manifest;
     let mut facts = vec![
-        fact(
-            "to repeat",
-            manifest.command.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
-        ),
+        fact("to repeat", repeated(&manifest.command, manifest.seed)),
         fact("run", manifest.run.clone()),
         fact("inrush", manifest.version.clone()),
         fact("suite", format!("{} ({})", manifest.suite, manifest.suite_hash)),
@@ -322,6 +319,18 @@ pub(super) fn procedure(run: &Input<'_>) -> Vec<Fact> {
         ));
     }
     facts
+}
+
+/// The command that measures the same once more, in the same order.
+fn repeated(command: &[String], seed: u64) -> String {
+    let mut words: Vec<String> = command.iter().map(|word| quoted(word)).collect();
+    // Behind that word nothing is an option.
+    let end = command.iter().position(|word| word == "--").unwrap_or(command.len());
+    let is_seed = |word: &String| word == "--seed" || word.starts_with("--seed=");
+    if !command[..end].iter().any(is_seed) {
+        words.insert(end, format!("--seed {seed}"));
+    }
+    format!("inrush {}", words.join(" "))
 }
 
 /// Rows and hashes of the data.
@@ -431,7 +440,19 @@ fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::{quoted, repeated};
+
+    #[test]
+    fn a_run_is_repeated_in_its_order() {
+        let command = |words: &str| words.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        for (words, wanted) in [
+            ("bench peers", "inrush bench peers --seed 7"),
+            ("bench --seed=8 peers", "inrush bench --seed=8 peers"),
+            ("bench -- --seed", "inrush bench --seed 7 -- --seed"),
+        ] {
+            assert_eq!(repeated(&command(words), 7), wanted);
+        }
+    }
 
     #[test]
     fn words_survive_a_shell() {

@@ -156,6 +156,7 @@ fn servers_that_are_installed_are_offered() {
         let args = [&["bench", suite, "--profile", "smoke", "--dry-run"], more].concat();
         let mut command = fixture.command(&args);
         command.env("INRUSH_SERVERS", fixture.path("servers")).env("PATH", fixture.path("servers"));
+        command.env("INRUSH_DUCKDB_LIB", "nowhere.so");
         let run = Outcome::of("inrush bench".to_owned(), finish(start(&mut command), b""));
         run.exits(0).stdout
     };
@@ -164,6 +165,14 @@ fn servers_that_are_installed_are_offered() {
     let command = "  inrush bench fastest-import --profile smoke --dry-run --server mariadb";
     assert!(told.contains(command), "{told}");
     assert!(!told.contains("--server postgres"), "{told}");
+    // Cells of DuckDB, whose library is missing, want no server.
+    let told_of_all = offered("mass-inserts", &[]);
+    let wanting = told_of_all.matches("unavailable: no server was asked for").count();
+    let counted = format!("\n{wanting} cells of mass-inserts not measured, for want of a server");
+    assert!(
+        told_of_all.contains("DUCKDB_LIB nowhere.so") && told_of_all.contains(&counted),
+        "{told_of_all}"
+    );
     // What needs no server, or has been told which, is not bothered.
     assert!(!offered("fastest-import", &["--server", "mariadb-11.4"]).contains("installed here"));
     assert!(!offered("mass-inserts", &["--only", "sqlite"]).contains("installed here"));
@@ -236,6 +245,10 @@ fn mistakes_are_told_with_their_place() {
     fixture.misused(&["bench", "mass-inserts", "--only", "nothing-like-it"]).says(&["no cell"]);
     fixture.misused(&["bench", "mass-inserts", "--blocks", "3..1"]).says(&["--blocks"]);
     fixture.misused(&["bench", "mass-inserts", "--budget", "soon"]).says(&["--budget soon", "90s"]);
+    // What has the index's name and is none stays.
+    std::fs::create_dir(fixture.path("results")).unwrap();
+    fixture.write("results/results.db", "mine");
+    fixture.misused(&["bench", "mass-inserts"]).says(&["results.db", "--results DIR"]);
     fixture.misused(&["bench-worker"]).says(&["inrush bench"]);
 }
 

@@ -123,7 +123,10 @@ fn a_run_that_is_killed_at_any_moment_goes_on_to_the_same_samples() {
 #[test]
 fn a_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on() {
     let fixture = fixture();
-    let child = start(&mut run(&fixture, &["suite.toml", "--blocks", "50", "--seed", "7"]));
+    let place = fixture.path("a place");
+    std::fs::create_dir(&place).unwrap();
+    let args = ["bench", "suite.toml", "--place", "a place", "--blocks", "50", "--seed", "7"];
+    let child = start(&mut fixture.command(&args));
     let lines = || {
         let runs = std::fs::read_dir(fixture.path("results")).ok()?;
         let folder = runs.map(|run| run.unwrap().path()).find(|path| path.is_dir())?;
@@ -134,8 +137,9 @@ fn a_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on() {
     assert!(sent.success());
     let outcome = ends(child, 130);
     let folder = run_folder(&fixture);
-    assert!(outcome.stderr.contains("--resume"), "{}", outcome.stderr);
+    let name = folder.file_name().unwrap().to_str().unwrap();
+    outcome.says(&[&format!("inrush bench --resume results/{name} --place 'a place'\n")]);
     assert!(folder.join("report.html").is_file());
     assert!(samples(&fixture).len() >= 4);
-    assert_tidy(&fixture);
+    wait_until("no folder is left", || std::fs::read_dir(&place).unwrap().count() == 0);
 }

@@ -1,6 +1,7 @@
 //! Servers of a bench's own, and the user's.
 
 use std::fs;
+use std::process::Command;
 
 use super::{bench, find_servers, run_folder, samples, statuses, suite};
 use crate::fixture::{Fixture, start, thorough, wait_until};
@@ -131,6 +132,60 @@ fn mysql_is_measured_on_a_private_server_and_on_the_users() {
 fn postgresql_is_measured_on_a_private_server_and_on_the_users() {
     let databases = "SELECT datname FROM pg_database";
     measures::<Postgres>("postgres/copy-text", "fsync = \"off\"", databases);
+}
+
+/// What was asked for and can't be had at all has failed.
+#[test]
+fn a_server_of_the_users_that_does_not_answer_has_failed() {
+    let fixture = Fixture::new();
+    fixture.write("suite.toml", text("mysql/values", "innodb-flush-log-at-trx-commit = 0"));
+    let run = bench(&fixture, &["--server", "mysql://root@127.0.0.1:1/", "--json"]).exits(3);
+    // The plain one, and once more for the noise; the others are for private servers only.
+    assert_eq!(run.json()["failed_cells"], 2);
+}
+
+/// Neither a hangup nor a kill leaves a database on the user's server.
+fn drops<D: Database>(strategy: &str, setting: &str, databases: &str) {
+    let Some((first, admin)) = named(&D::FAMILY).into_iter().next() else { return };
+    for_each_server::<D>(|server| {
+        if first != server.name() {
+            return;
+        }
+        let fixture = Fixture::new();
+        let endless = text(strategy, setting).replace("repeat = 20", "repeat = 1000000");
+        fixture.write("suite.toml", endless);
+        let left = || {
+            let ours = |name: &&Option<String>| {
+                name.as_ref().is_some_and(|name| name.starts_with("inrush_bench_"))
+            };
+            server.query(databases).iter().flatten().filter(ours).count()
+        };
+        for signal in ["-HUP", "-KILL"] {
+            let args = ["bench", "suite.toml", "--place", ".", "--server", &admin];
+            let mut child = start(&mut fixture.command(&args));
+            wait_until("its database is made", || left() > 0);
+            let sent = Command::new("kill").args([signal, &child.id().to_string()]).status();
+            assert!(sent.unwrap().success());
+            child.wait().unwrap();
+            wait_until("its database is gone", || left() == 0);
+        }
+        // The hung up one has kept what it had.
+        let is_kept = fs::read_dir(fixture.path("results")).unwrap().any(|run| {
+            let manifest = fs::read_to_string(run.unwrap().path().join("manifest.json"));
+            manifest.is_ok_and(|manifest| manifest.contains("\"interrupted\""))
+        });
+        assert!(is_kept);
+    });
+}
+
+#[test]
+fn a_bench_that_is_ended_leaves_no_database_on_the_users_mysql() {
+    drops::<MySql>("mysql/values", "innodb-flush-log-at-trx-commit = 0", "SHOW DATABASES");
+}
+
+#[test]
+fn a_bench_that_is_ended_leaves_no_database_on_the_users_postgresql() {
+    drops::<Postgres>("postgres/copy-text", "fsync = \"off\"", "SELECT datname FROM pg_database");
 }
 
 /// A kill leaves nobody who could stop the server, except for the process that waits for just that.

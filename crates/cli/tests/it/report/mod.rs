@@ -144,7 +144,7 @@ fn two_runs_are_compared_and_what_is_slower_fails() {
     assert_eq!(json["cells"][0]["verdict"], "slower");
     assert!(!json["slower"].as_array().unwrap().is_empty());
 
-    // What fails in the second one alone is no success either.
+    // A cell that fails in the second one alone counts as well.
     let mut failing = Run::new();
     let cell = failing.samples[0].cell.clone();
     failing.samples.iter_mut().filter(|sample| sample.cell == cell).for_each(|sample| {

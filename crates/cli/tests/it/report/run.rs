@@ -160,7 +160,7 @@ fn suite() -> Json {
 fn manifest() -> Json {
     json!({
         "format": 1, "run": "20261121T215137Z-3fa9c1", "suite": "inserts", "profile": "quick", "suite_hash": "3fa9c1d2e4b5a697", "seed": 4711,
-        "version": "0.1.0", "command": ["inrush", "bench", "run", "inserts", "--profile", "quick", "--set", "title=it's one"],
+        "version": "0.1.0", "command": ["bench", "run", "inserts", "--profile", "quick", "--set", "title=it's one"],
         "servers": ["mariadb-10.11", "mysql-8.0"], "started": "2026-11-21T21:51:37Z", "ended": "2026-11-21T22:14:02Z", "exit": "complete",
         "stopped_by": "precise",
     })
