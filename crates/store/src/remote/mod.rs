@@ -13,6 +13,7 @@ mod settings;
 mod trouble;
 mod web;
 
+use std::hash::{DefaultHasher, Hasher as _};
 use std::io::{self, Cursor, Read};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -149,6 +150,7 @@ struct First {
     has_parts: bool,
     /// How the server has packed it.
     coding: Option<String>,
+    start: Start,
     /// Its first bytes; none once many are kept.
     head: Vec<u8>,
     /// Nothing comes behind them.
@@ -156,16 +158,37 @@ struct First {
 }
 
 impl First {
-    fn new(answer: Answer, head: Vec<u8>, is_whole: bool) -> Self {
+    fn new(answer: Answer, start: Start, head: Vec<u8>, is_whole: bool) -> Self {
         KEPT_BYTES.fetch_add(head.len(), Relaxed);
         let has_parts = answer.gives_parts();
-        Self { version: answer.version, has_parts, coding: answer.coding, head, is_whole }
+        Self { version: answer.version, has_parts, coding: answer.coding, start, head, is_whole }
+    }
+
+    /// Bytes by which a body that begins again is told to be of the same file: none where its tag tells, or where no other is asked for.
+    fn compared_bytes(&self) -> u64 {
+        let is_told = self.is_whole || self.version.strong_etag().is_some();
+        if is_told { 0 } else { self.start.bytes }
     }
 }
 
 impl Drop for First {
     fn drop(&mut self) {
         KEPT_BYTES.fetch_sub(self.head.len(), Relaxed);
+    }
+}
+
+/// What tells whether a file begins as it did, also where its first bytes are not kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Start {
+    bytes: u64,
+    hash: u64,
+}
+
+impl Start {
+    fn of(head: &[u8]) -> Self {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(head);
+        Self { bytes: head.len() as u64, hash: hasher.finish() }
     }
 }
 
@@ -239,25 +262,26 @@ impl Link {
             });
             match asked {
                 Ok((answer, (mut head, goes_on))) => {
-                    let known = match answer.version.bytes {
+                    let may_go_on = match answer.version.bytes {
                         Some(bytes) => bytes > head.len() as u64,
-                        // A part of how much?
-                        None => answer.is_part && head.len() == HEAD_BYTES,
+                        // Of how much a part is decides, and not how long it is: a server may give shorter ones than it is asked for.
+                        None => answer.is_part,
                     };
-                    if answer.from > 0 || (!answer.is_part && known && !goes_on) {
+                    if answer.from > 0 || (!answer.is_part && may_go_on && !goes_on) {
                         let fault = self.too_short(head.len() as u64, answer.version.bytes);
                         self.patience.wait(&mut tries, Trouble::lost(fault), true, stop)?;
                         continue;
                     }
                     self.refuse_page(&answer, &head)?;
-                    let is_whole = !(known || goes_on);
+                    let is_whole = !(may_go_on || goes_on);
                     head.truncate(HEAD_BYTES);
+                    let start = Start::of(&head);
                     if KEPT_BYTES.load(Relaxed) + head.len() > KEPT_BYTES_MAX {
                         head.truncate(0);
                     }
                     let is_whole =
                         is_whole && (!head.is_empty() || answer.version.bytes == Some(0));
-                    break First::new(answer, head, is_whole);
+                    break First::new(answer, start, head, is_whole);
                 }
                 Err(trouble) => self.patience.wait(&mut tries, trouble, false, stop)?,
             }
@@ -443,7 +467,8 @@ impl Store for Remote {
     }
 
     fn memory_bytes(&self) -> u64 {
-        self.0.known().map_or(0, |first| first.head.len() as u64) + PIPE_BYTES
+        let first = self.0.known();
+        first.map_or(0, |first| first.head.len() as u64 + first.compared_bytes()) + PIPE_BYTES
     }
 
     fn begin(&self, stop: &Stop) -> io::Result<Box<dyn Read + Send>> {

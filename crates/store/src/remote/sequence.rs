@@ -1,14 +1,17 @@
 //! All of a file in order, by one request where nothing happens to it.
 
-use std::io::{self, Read};
+use std::io::{self, Chain, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::trouble::{Tries, Trouble};
-use super::{First, Link, Wanted, given_up};
+use super::{First, Link, Start, Wanted, given_up};
 use crate::pipe::Pipe;
 use crate::stop::Stop;
 use crate::stored::Fault;
+
+/// What has been compared of a body, and what follows.
+type Body = Chain<Cursor<Vec<u8>>, Pipe>;
 
 /// A file as it comes.
 pub(super) struct Sequence {
@@ -18,7 +21,7 @@ pub(super) struct Sequence {
     /// Where it was opened, and what comes next.
     start: u64,
     at: u64,
-    body: Option<Pipe>,
+    body: Option<Body>,
     /// Bytes of the body before what comes next.
     skip: u64,
     tries: Tries,
@@ -42,7 +45,7 @@ impl Sequence {
     }
 
     /// Asks for what is missing; `None` where that failed and another try may fare better.
-    fn connect(&mut self) -> io::Result<Option<Pipe>> {
+    fn connect(&mut self) -> io::Result<Option<Body>> {
         let etag = self.first.version.strong_etag().cloned();
         let from = if self.first.has_parts { self.at } else { 0 };
         let asked = self.link.ask(&Wanted { from, to: None, etag }, &self.stop, |_| Ok(()));
@@ -59,8 +62,31 @@ impl Sequence {
         let Some(skip) = self.at.checked_sub(answer.from) else {
             return Err(Fault::changed(&self.link.name(), None).into());
         };
+        // Where its length is not known, nothing would tell the end of a part from the file's.
+        if answer.is_part && self.first.version.bytes.is_none() {
+            let what = format!(
+                "{}: the server gives a part of the file where all of it was asked for",
+                self.link.name()
+            );
+            return Err(Fault::new(what).advise("fetch it with curl, and load that file").into());
+        }
         self.skip = skip;
-        Ok(Some(Pipe::of(answer.body, Arc::clone(&self.stop))))
+        let mut body = Pipe::of(answer.body, Arc::clone(&self.stop));
+        let mut start = Vec::new();
+        if answer.from == 0 {
+            let compared = self.first.compared_bytes();
+            if let Err(error) = body.by_ref().take(compared).read_to_end(&mut start) {
+                self.lost(self.link.lost(&error))?;
+                return Ok(None);
+            }
+            if compared > 0 && Start::of(&start) != self.first.start {
+                let how = "its first bytes are others than before".to_owned();
+                return Err(Fault::changed(&self.link.name(), Some(how))
+                    .advise("or fetch it with curl, and load that file")
+                    .into());
+            }
+        }
+        Ok(Some(Cursor::new(start).chain(body)))
     }
 
     /// What has to be done once a body ends before the file does.

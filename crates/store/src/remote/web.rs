@@ -156,7 +156,7 @@ impl Web {
         };
         let number = |name: HeaderName| text(name).and_then(|value| value.trim().parse().ok());
         let (etag, modified) = (text(ETAG), text(LAST_MODIFIED));
-        let range = text(CONTENT_RANGE).and_then(|range| part_of(&range));
+        let range = range_of(&answer);
         let coding = text(CONTENT_ENCODING).and_then(|coding| packed(&coding));
         let is_page = text(CONTENT_TYPE).is_some_and(|of| of.contains("html"));
         let is_chunked = text(TRANSFER_ENCODING)
@@ -231,7 +231,19 @@ impl Address for Web {
         if let Some(etag) = &wanted.etag {
             headers.push((IF_MATCH, etag.clone()));
         }
-        self.answer(self.ask(&Method::GET, &headers)?)
+        let mut answer = self.ask(&Method::GET, &headers)?;
+        let has_none = |answer: &Response<Body>| {
+            answer.status() == StatusCode::RANGE_NOT_SATISFIABLE
+                && range_of(answer) != Some((None, Some(0)))
+        };
+        // The first bytes of any version: a server that has none of a file that is not empty has no parts of it.
+        if wanted.from == 0 && wanted.etag.is_none() && has_none(&answer) {
+            answer = self.ask(&Method::GET, &[])?;
+            if has_none(&answer) {
+                return Err(self.no_file(&answer));
+            }
+        }
+        self.answer(answer)
     }
 
     fn now(&self, has_parts: bool) -> Option<Version> {
@@ -266,6 +278,11 @@ fn is_same_origin(a: &Url, b: &Url) -> bool {
 fn keeps_secrets(from: &Url, to: &Url) -> bool {
     is_same_origin(from, to)
         || (from.scheme(), to.scheme()) == ("http", "https") && from.host() == to.host()
+}
+
+/// The part that an answer says it is of.
+fn range_of(answer: &Response<Body>) -> Option<(Option<u64>, Option<u64>)> {
+    part_of(answer.headers().get(CONTENT_RANGE)?.to_str().ok()?)
 }
 
 /// Where a part begins, and the length of the whole: `bytes 0-99/1000`, `bytes */0`.

@@ -1,4 +1,4 @@
-use super::server::{Answer, Served, Web, silent_port};
+use super::server::{Answer, Form, Served, Web, silent_port};
 use super::{ROWS, large, same_by_url};
 use crate::fixture::Fixture;
 
@@ -138,6 +138,71 @@ fn fewer_bytes_than_were_promised_end_the_load() {
         Answer::of(206, text).with("Content-Range", &range).with("ETag", "\"one\"")
     });
     fixture.refuses(&[&web.url("in.csv"), "t.db"]).says(&["in.csv"]);
+}
+
+#[test]
+fn a_part_of_a_file_of_unknown_length_is_not_taken_for_all_of_it() {
+    let fixture = Fixture::new();
+    let text = large(5_000);
+    fixture.write("in.csv", &text);
+    // Shorter parts than it is asked for, and the file where no part is wanted.
+    let part = |text: &str| {
+        let end = text.len().min(20_000);
+        let range = format!("bytes 0-{}/*", end - 1);
+        Answer::of(206, &text[..end]).with("Content-Range", &range)
+    };
+    for etag in ["\"one\"", "W/\"weak\""] {
+        let text = text.clone();
+        let web = Web::of(move |asked| {
+            let answer = match asked.range() {
+                Some(_) => part(&text),
+                None => Answer::of(200, text.as_str()),
+            };
+            answer.with("ETag", etag)
+        });
+        same_by_url(&fixture, "in.csv", &web.url("in.csv"));
+    }
+    let web = Web::of(move |_| part(&text));
+    let run = fixture.refuses(&[&web.url("in.csv"), "new.db"]);
+    run.says(&["gives a part of the file where all of it was asked for", "curl"]);
+}
+
+#[test]
+fn a_file_that_begins_otherwise_at_another_request_ends_the_load() {
+    let fixture = Fixture::new();
+    let text = large(ROWS);
+    // Of the same length, so that its first bytes alone tell.
+    let other = text.replacen("id,name,x", "x,name,id", 1);
+    for (etag, form) in [(None, Form::Length), (Some("W/\"weak\""), Form::Chunked)] {
+        let texts = [text.clone(), other.clone()];
+        let web = Web::of(move |asked| {
+            let answer = Answer::of(200, texts[asked.before.min(1)].as_str());
+            let answer = Answer { form, ..answer };
+            etag.map_or(answer.clone(), |etag| answer.with("ETag", etag))
+        });
+        let run = fixture.refuses(&[&web.url("in.csv"), "new.db"]);
+        run.says(&["its first bytes are others than before", "fetch it with curl"]);
+    }
+}
+
+#[test]
+fn a_server_that_refuses_any_part_is_asked_for_the_file() {
+    let fixture = Fixture::new();
+    let text = large(ROWS);
+    fixture.write("in.csv", &text);
+    let refusing = |text: String| {
+        Web::of(move |asked| match asked.range() {
+            Some(_) => Answer::of(416, ""),
+            None => Answer::of(200, text.as_str()),
+        })
+    };
+    same_by_url(&fixture, "in.csv", &refusing(text).url("in.csv"));
+    let empty = ["is empty: no header, no rows"];
+    fixture.refuses(&[&refusing(String::new()).url("in.csv"), "new.db"]).says(&empty);
+    fixture.refuses(&[&Web::file(Served::new("")).url("in.csv"), "new.db"]).says(&empty);
+    let web = Web::of(|_| Answer::of(416, ""));
+    let run = fixture.refuses(&[&web.url("in.csv"), "new.db"]);
+    run.says(&["does not give the file (416 "]);
 }
 
 #[test]
