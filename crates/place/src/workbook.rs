@@ -450,8 +450,9 @@ fn xlsx_rows(
         let (here, column) = place;
         if here != at {
             if here < at {
-                return Err(format!("row {} comes behind row {at}", here + 1).into());
+                return Err(format!("row {} comes behind row {}", here + 1, at + 1).into());
             }
+            in_order(at, &mut row)?;
             if at >= from && !row.is_empty() && !take(at, &mut row)? {
                 return Ok(None);
             }
@@ -469,10 +470,28 @@ fn xlsx_rows(
             row.push((column, cell));
         }
     }
+    in_order(at, &mut row)?;
     if at >= from && !row.is_empty() {
         take(at, &mut row)?;
     }
     Ok(None)
+}
+
+/// Brings the cells of a row into order, as they nearly always are. Two in one place are refused: one of them would be lost.
+fn in_order(at: u32, cells: &mut [(u32, Cell<'_>)]) -> Result<(), Failure> {
+    if cells.is_sorted_by(|(one, _), (next, _)| one < next) {
+        return Ok(());
+    }
+    cells.sort_by_key(|(column, _)| *column);
+    match cells.windows(2).find(|two| two[0].0 == two[1].0) {
+        Some(two) => Err(twice(at, two[0].0)),
+        None => Ok(()),
+    }
+}
+
+/// A workbook that has two cells in one place.
+pub(crate) fn twice(row: u32, column: u32) -> Failure {
+    format!("cell {}{} comes twice", letters(column), u64::from(row) + 1).into()
 }
 
 /// What a cell shows that `calamine` fails at.
@@ -589,7 +608,7 @@ fn xlsb_rows(
             row.push((column, found));
             other = others.next()?;
         }
-        // Of two in one place the one that was read beside comes later, and is the cell.
+        // Of two in one place the one that was read beside comes later, and is the cell: the workbook has it once.
         row.sort_by_key(|(column, _)| *column);
         row.dedup_by(|later, cell| {
             let is_same = later.0 == cell.0;

@@ -12,7 +12,7 @@ use zip::ZipArchive;
 
 use crate::merged::{RANGES_MAX, attribute, xml};
 use crate::number_format::NumberFormat;
-use crate::workbook::{Cell, Failure, ROWS_MAX, error_cell, is_error, shown_as};
+use crate::workbook::{Cell, Failure, ROWS_MAX, error_cell, is_error, shown_as, twice};
 
 /// Records (2.3).
 const SHEET: u16 = 0x009c;
@@ -74,6 +74,8 @@ pub(crate) struct Others<R> {
     formats: Vec<Option<NumberFormat>>,
     since_1904: bool,
     row: u32,
+    /// The columns in which the row has cells, whoever reads those.
+    columns: Vec<u32>,
     is_over: bool,
 }
 
@@ -88,7 +90,7 @@ impl Others<()> {
         while let Some((kind, _)) = records.next()?
             && kind != ROWS
         {}
-        Ok(Others { records, formats, since_1904, row: 0, is_over: false })
+        Ok(Others { records, formats, since_1904, row: 0, columns: Vec::new(), is_over: false })
     }
 }
 
@@ -100,13 +102,22 @@ impl<R: Read> Others<R> {
             && let Some((kind, body)) = self.records.next()?
         {
             let mut rest = body.get(8..).unwrap_or_default();
+            if is_cell(kind) {
+                self.columns.push(four(&mut &*body).ok_or_else(cut)?);
+            }
             let cell = match kind {
                 ROWS_END => {
+                    expect_once(self.row, &mut self.columns)?;
                     self.is_over = true;
                     continue;
                 }
                 ROW => {
-                    self.row = four(&mut &*body).ok_or_else(cut)?;
+                    let row = four(&mut &*body).ok_or_else(cut)?;
+                    if row != self.row {
+                        expect_once(self.row, &mut self.columns)?;
+                        self.columns.clear();
+                    }
+                    self.row = row;
                     if self.row >= ROWS_MAX {
                         return Err(format!(
                             "row {} is beyond a sheet's last",
@@ -149,6 +160,20 @@ impl<R: Read> Others<R> {
         }
         Ok(None)
     }
+}
+
+/// Whether a record is of a cell that isn't empty.
+fn is_cell(kind: u16) -> bool {
+    matches!(kind, PACKED_NUMBER..=FORMULA_ERROR | RICH_TEXT)
+}
+
+/// Refuses a row that has two cells in one of its columns, whichever of them would be read.
+fn expect_once(row: u32, columns: &mut [u32]) -> Result<(), Failure> {
+    if !columns.is_sorted() {
+        columns.sort_unstable();
+    }
+    let same = columns.windows(2).find(|two| two[0] == two[1]);
+    same.map_or(Ok(()), |two| Err(twice(row, two[0])))
 }
 
 /// A number that is kept in 30 bits (2.5.122): a whole one, or the first bits of a double; of either also the hundredth part.

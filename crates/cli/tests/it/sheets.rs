@@ -370,6 +370,42 @@ fn merged_cells_have_their_value_once_and_that_is_said() {
 }
 
 #[test]
+fn two_cells_in_one_place_are_refused_and_none_is_lost() {
+    let fixture = Fixture::new();
+    // What is between two cells of a sheet that is written with this text.
+    let sheet = |between: &str| {
+        let text = format!("x</t></is></c>{between}<t>y");
+        book(&[&[Text("a"), Text("b")], &[Text(&text)]])
+    };
+    let cell = |at: &str| format!(r#"<c r="{at}" t="inlineStr"><is>"#);
+    let row = |row: u32, at: &str| format!(r#"</row><row r="{row}">{}"#, cell(at));
+    for (between, says) in [
+        (cell("A2"), "cell A2 comes twice"),
+        (row(2, "A2"), "cell A2 comes twice"),
+        (cell("B2") + "<t>y</t></is></c>" + &cell("A2"), "cell A2 comes twice"),
+        (row(1, "A1"), "row 1 comes behind row 2"),
+    ] {
+        fixture.write("in.xlsx", sheet(&between));
+        fixture.refuses(&["in.xlsx", "t.db"]).says(&["in.xlsx: the sheet can't be read", says]);
+    }
+    // A row in two pieces has its cells once.
+    for between in [cell("B2"), row(2, "B2")] {
+        fixture.write("in.xlsx", sheet(&between));
+        fixture.load(&["in.xlsx", "t.db", "--if-exists", "replace"]).exits(0);
+        assert_eq!(fixture.table("t.db", "in"), rows![["x", "y"]]);
+    }
+    let number = |column| binary_cell(0x05, column, &1.0_f64.to_le_bytes());
+    let rich = [&[1][..], &wide("two fonts"), &1_u32.to_le_bytes(), &[0; 4]].concat();
+    for other in [number(0), binary_cell(0x3e, 0, &rich), [binary_row(1), number(0)].concat()] {
+        let header = [binary_row(0), binary_cell(0x06, 0, &wide("id"))].concat();
+        let cells = [header, binary_row(1), number(0), other].concat();
+        fixture.write("in.xlsb", xlsb_of(&[("Data", [cells, Vec::new()])]));
+        let says = ["in.xlsb: the sheet can't be read", "cell A2 comes twice"];
+        fixture.refuses(&["in.xlsb", "t.db"]).says(&says);
+    }
+}
+
+#[test]
 fn the_first_row_is_the_header_by_the_rules_of_text() {
     let fixture = Fixture::new();
     let title: &[&[Cell<'_>]] = &[&[Text("Sales of 2024")], &[], NAMES, ONE];

@@ -665,11 +665,7 @@ impl<'a> Making<'a> {
         }
     }
 
-    fn push(&mut self, at: u32, cells: &mut [(u32, Cell<'_>)]) -> Result<(), Failure> {
-        // They nearly always are in order.
-        if !cells.is_sorted_by_key(|(column, _)| *column) {
-            cells.sort_by_key(|(column, _)| *column);
-        }
+    fn push(&mut self, at: u32, cells: &[(u32, Cell<'_>)]) -> Result<(), Failure> {
         let mut cells = cells.iter().peekable();
         let row = self.about.rows.len() as u32;
         for (index, ((column, _), builder)) in
