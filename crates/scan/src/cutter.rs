@@ -28,8 +28,8 @@ pub enum Tail {
     More,
     /// The input ends here; its last record needs no newline.
     End,
-    /// More bytes exist, but a record must not grow further: one that has left its first line and
-    /// isn't complete counts as broken, and its first line is cut off.
+    /// More bytes exist, but a record must not grow further: the answer to one that isn't complete
+    /// is `None`. It may be broken, or long; taken for broken its lines might become records.
     Limit,
 }
 
@@ -267,12 +267,12 @@ impl Cut<'_> {
             return Step::Done(Some(self.record));
         }
         match self.tail {
-            Tail::More => return Step::Done(None),
+            Tail::More | Tail::Limit => return Step::Done(None),
             Tail::End if whole => return Step::Done(Some(self.bytes.len())),
-            Tail::End | Tail::Limit => {}
+            Tail::End => {}
         }
         if memchr(self.dialect.newline.byte(), self.bytes).is_none() {
-            return Step::Done((self.tail == Tail::End).then_some(self.bytes.len()));
+            return Step::Done(Some(self.bytes.len()));
         }
         self.repair.remember(self.bytes, self.record, self.bytes.len());
         self.pass_first_line()

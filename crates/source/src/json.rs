@@ -617,7 +617,7 @@ impl Source {
                 match reader.next(&mut chunk.bytes, HEAD_BYTES) {
                     Ok(Next::Chunk) => {}
                     Ok(Next::End) => break,
-                    Ok(Next::TooLong) => return Err(input.too_long(byte)),
+                    Ok(Next::TooLong) => return Err(input.too_long(byte, &self.grammar)),
                     Err(error) => return Err(input.read_error(&error)),
                 }
                 chunk.origin = Origin { file: file as u32, byte, ..Origin::default() };

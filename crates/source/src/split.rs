@@ -537,7 +537,7 @@ impl Cutting<'_> {
         let next = ChunkReader::cutting(file, cutter).next(&mut chunk, goal);
         match next.map_err(|error| input.read_error(&error))? {
             Next::Chunk => {}
-            Next::TooLong => return Err(input.too_long(from.byte)),
+            Next::TooLong => return Err(input.too_long(from.byte, &self.source.grammar)),
             Next::End => {
                 let end = io::ErrorKind::UnexpectedEof.into();
                 return Err(input.read_error(&end));

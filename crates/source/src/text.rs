@@ -1,6 +1,6 @@
 //! Inputs of text, as chunks of whole records.
 
-use inrush_core::encode::{BadValue, Encode, EncodeRow, Row};
+use inrush_core::encode::{BadValue, Encode, EncodeRow, Grammar, Row};
 use inrush_core::error::{Error, Result};
 
 use crate::Source;
@@ -54,7 +54,7 @@ fn feed_input(
                 *spare = Some(slot);
                 return Ok(true);
             }
-            Next::TooLong => return Err(input.too_long(byte)),
+            Next::TooLong => return Err(input.too_long(byte, &source.grammar)),
         }
         let end = bytes.len() as u64;
         meter.add_read(end);
@@ -104,12 +104,21 @@ impl Source {
 }
 
 impl crate::Input {
-    pub(super) fn too_long(&self, byte: u64) -> Error {
-        Error::source(format!(
+    pub(super) fn too_long(&self, byte: u64, grammar: &Grammar) -> Error {
+        let error = Error::source(format!(
             "{}: the record at byte {byte} is longer than {} MiB, the most a record may have",
             self.name,
             RECORD_BYTES_MAX >> 20
-        ))
-        .advise("check --delimiter, --quote and --encoding")
+        ));
+        match grammar.dialect() {
+            None => error.advise("check that it ends, and --encoding"),
+            Some(dialect) => {
+                let error = error.advise("check --delimiter, --quote and --encoding");
+                match dialect.quote {
+                    Some(_) => error.advise("or its quote is never closed: --quote none"),
+                    None => error,
+                }
+            }
+        }
     }
 }

@@ -291,6 +291,11 @@ fn a_record_beyond_the_limit_is_refused_and_the_limit_named() {
     let fixture = Fixture::new();
     fixture.write("in.csv", format!("id,big\n1,{}\n2,b\n", "x".repeat(70_000_000)));
     fixture.refuses(&["in.csv", "new.db"]).says(&["in.csv", "64 MiB"]);
+    // Its lines are no rows, and whether its quote is closed behind them is not known.
+    let lines = "line,x\n".repeat(9_700_000);
+    fixture.write("in.csv", format!("id,big\n1,\"{lines}\"\n2,b\n"));
+    let run = fixture.refuses(&["in.csv", "new.db", "--max-rejects", "1"]);
+    run.says(&["the record at byte 7 is longer than 64 MiB", "never closed: --quote none"]);
 }
 
 fn wide(columns: usize) -> String {

@@ -43,7 +43,7 @@ fn a_quoted_text_of_many_lines_is_no_boundary() {
 }
 
 #[test]
-fn a_record_that_is_too_long_is_its_first_line() {
+fn a_record_that_is_too_long_ends_the_search() {
     let bytes = b"1,\"a\nb\nc\nd\n\"\n2,x\n";
     let lines = Lines::Delimited { dialect: Dialect::csv(), blanks_count: false };
     let pieces: Vec<_> = [&bytes[..5], &bytes[5..9], &bytes[9..13], &bytes[13..]]
@@ -55,13 +55,13 @@ fn a_record_that_is_too_long_is_its_first_line() {
             let seen = &rest[..rest.len().min(limit as usize)];
             let tail = if seen.len() == rest.len() { Tail::End } else { Tail::Limit };
             let end = Cutter::new(&Dialect::csv()).cut(seen, (goal - from.byte) as usize, tail);
-            let byte = from.byte + end.ok_or("a line is too long")? as u64;
+            let byte = from.byte + end.ok_or("too long")? as u64;
             Ok::<_, &str>(Boundary { byte, ..from })
         })
         .map(|found| found.into_iter().map(|at| at.map(|at| at.byte)).collect::<Vec<_>>())
     };
     assert_eq!(bound(13).unwrap(), [Some(0), None, None, Some(13)]);
-    assert_eq!(bound(12).unwrap(), [Some(0), Some(5), Some(9), Some(13)]);
+    assert_eq!(bound(12), Err("too long"));
 }
 
 #[test]
