@@ -31,6 +31,17 @@ pub(crate) fn choose(name: &str, label: Option<&str>, head: &[u8]) -> Result<&'s
     }
 }
 
+/// Whether an input that begins so may be text, where `label` is the encoding that the user says. UTF-16 is told by its zeros, and of any
+/// other encoding that is said every byte may be a character.
+pub(crate) fn may_be_text(head: &[u8], label: Option<&str>) -> bool {
+    let said = label.and_then(|label| by_label(label).ok());
+    // A character may be cut off at the end.
+    let is_cut = |error: std::str::Utf8Error| error.error_len().is_none();
+    said.is_some_and(|said| !is_utf8(said))
+        || detect(head).is_some_and(is_utf16)
+        || str::from_utf8(head).map_or_else(is_cut, |_| true)
+}
+
 /// The encoding that an input's first bytes show: a byte order mark, or the pattern of zeros that ASCII leaves in UTF-16.
 pub fn detect(head: &[u8]) -> Option<&'static Encoding> {
     if has_mark_of_utf32(head) {

@@ -152,9 +152,12 @@ fn look(
     }
     let mut text = Vec::new();
     plain.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut text).or_else(forgive)?;
-    let is_packed = || Compression::detect(&text).is_some() || refuse_binary("", &text).is_err();
-    if input.compression.is_some()
-        && let Some(coding) = place.in_store().and_then(|stored| stored.coding())
+    // Once unpacked it is a compressed file or no text; or it is packed in a way that is not known here.
+    let is_packed = || match input.compression {
+        Some(_) => Compression::detect(&text).is_some() || refuse_binary("", &text).is_err(),
+        None => !decode::may_be_text(&text, request.encoding.as_deref()),
+    };
+    if let Some(coding) = place.in_store().and_then(|stored| stored.coding())
         && is_packed()
     {
         let name = &input.name;
@@ -172,6 +175,9 @@ fn look(
         ))
         .about(name)
         .advise(format!("decompress it once: {outer} -dc FILE > ONCE")));
+    }
+    if input.compression.is_none() {
+        refuse_packed(place, &text, request)?;
     }
     // Text, but in no form that can be read.
     if decode::is_utf32(&text) {
@@ -212,6 +218,25 @@ fn look(
     }
     input.encoding = encoding;
     Ok(Head { input, text, whole, skip_lines: request.skip_lines })
+}
+
+/// Ways to compress whose files have nothing that tells them: by their endings.
+const PACKED: [(&str, &str, &str); 2] = [("br", "Brotli", "brotli"), ("lzma", "LZMA", "xz")];
+
+/// Refuses a file that is called compressed, and isn't text.
+fn refuse_packed(place: &Place, text: &[u8], request: &DialectRequest) -> Result<()> {
+    let name = place.file_name().to_ascii_lowercase();
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending);
+    let Some((_, way, tool)) = PACKED.iter().find(|(own, ..)| Some(*own) == ending) else {
+        return Ok(());
+    };
+    if decode::may_be_text(text, request.encoding.as_deref()) {
+        return Ok(());
+    }
+    let name = place.name();
+    Err(Error::source(format!("{name} is a file compressed by {way}, not text"))
+        .about(&name)
+        .advise(format!("decompress it first: {tool} -d")))
 }
 
 /// Files that are not text, by their first bytes, and what to do with them.

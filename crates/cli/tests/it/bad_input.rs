@@ -441,6 +441,15 @@ fn other_kinds_of_files_are_refused_with_the_tool_that_reads_them() {
         fixture.write("in.csv", bytes);
         refused(&fixture, "in.csv", &[], &["in.csv", what, tool]);
     }
+    // What has no mark goes by its name, unless it is text.
+    for (name, what, tool) in
+        [("in.csv.br", "Brotli", "brotli -d"), ("in.csv.LZMA", "LZMA", "xz -d")]
+    {
+        fixture.write(name, b"]\0\0\x80\0\xff\xff\xff\xff\xff\xff\xff\xff\0\x34\x99");
+        refused(&fixture, name, &[], &[name, what, tool]);
+        fixture.write(name, "id\n1\n");
+        fixture.load(&[name, "t.db", "--table", what]).exits(0);
+    }
     // A table may begin with any letters.
     fixture.write("in.csv", "ORC,RDX\n1,2\n");
     fixture.load(&["in.csv", "orcs.db"]).exits(0);

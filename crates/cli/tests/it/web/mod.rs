@@ -374,6 +374,14 @@ fn what_is_sent_packed_and_is_no_text_is_refused_as_that() {
         let run = fixture.refuses(&[&sent(packed(&bytes), "identity").url(name), "new.db"]);
         assert!(!run.stderr.contains("is sent packed"), "{run:?}");
     }
+    // In ways that are not known here; and a server may say so of what it has not packed.
+    let deflated = b"x\x9c\xcbL\xe12\xe42\xe2\x02\0\n\x8e\x02\x0b";
+    for coding in ["deflate", "br"] {
+        let run = fixture.refuses(&[&sent(Served::new(deflated), coding).url("a.csv"), "new.db"]);
+        run.says(&[&format!("is sent packed (Content-Encoding: {coding})"), "curl --compressed"]);
+        let plain = sent(Served::new("id\n1\n"), coding);
+        fixture.load(&[&plain.url("a.csv"), "t.db", "--if-exists", "replace"]).exits(0);
+    }
 }
 
 #[test]
