@@ -57,6 +57,8 @@ pub struct SourceFacts {
     pub rows_seen: u64,
     /// Whether the input can be read a second time.
     pub seekable: bool,
+    /// Whether it is text with delimiters.
+    pub is_delimited: bool,
     /// Whether values have types of their own, and are not read from text.
     pub is_typed: bool,
     /// Whether all of the values were looked at, and no sample only.

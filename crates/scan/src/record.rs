@@ -93,6 +93,15 @@ pub enum Fault {
     },
 }
 
+/// Whether a delimiter that ends one of a record's fields stands behind a backslash, which makes it
+/// literal in files that have escapes: here it was a character like others.
+#[must_use]
+pub fn escapes_delimiter(dialect: &Dialect, bytes: &[u8], fields: &[Field]) -> bool {
+    let ends_so = |field: &Field| !field.form.is_quoted() && field.raw(bytes).ends_with(b"\\");
+    let Some((_, before)) = fields.split_last() else { return false };
+    dialect.escape.is_none() && before.iter().any(ends_so)
+}
+
 /// Whether the quoted field whose opening quote is at `at` has no closing quote before the end of the bytes.
 #[must_use]
 pub fn is_open(dialect: &Dialect, bytes: &[u8], at: u32) -> bool {

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use inrush_scan::{Dialect, Newline, Scanner};
+use inrush_scan::{Dialect, Newline, Scanner, escapes_delimiter};
 
 use crate::first_line::{self, HeaderVerdict};
 use crate::head::{Head, lead};
@@ -202,13 +202,18 @@ pub(super) fn lacks_a_name(
     let body = &head.text[(head.input.body_at as usize).min(head.text.len())..];
     let mut looked = Records::new(body, head.whole, dialect);
     let mut fields = Vec::new();
-    let (mut rows, mut ends_empty) = (0, true);
+    let (mut rows, mut ends_empty, mut are_escaped) = (0, true, true);
     while let Some(record) = looked.next(&mut fields) {
         if record.fault.is_some() || fields.len() != width + 1 {
             return None;
         }
         rows += 1;
         ends_empty &= fields.last().is_some_and(|field| field.raw(body).is_empty());
+        are_escaped &= escapes_delimiter(dialect, body, &fields);
+    }
+    // What is one more then is part of a value.
+    if are_escaped {
+        return None;
     }
     let numbered = format!(
         "--header no --skip-lines {through_header} calls them column_1, column_2 and so on"

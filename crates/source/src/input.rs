@@ -361,6 +361,7 @@ impl Source {
             row_bytes,
             rows_seen: rows,
             seekable,
+            is_delimited: true,
             is_typed: false,
             is_surveyed: false,
             is_intolerant: false,

@@ -546,6 +546,7 @@ impl Source {
             row_bytes,
             rows_seen,
             seekable: source.inputs.iter().all(|input| input.bytes_stored.is_some()),
+            is_delimited: false,
             is_typed: false,
             is_surveyed: false,
             is_intolerant: false,

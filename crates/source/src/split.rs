@@ -330,6 +330,7 @@ impl Source {
             bytes: Some(split.parts.iter().map(|part| part.stored).sum()),
             seekable: true,
             // Members that no sample had are looked for where they turn up.
+            is_delimited: grammar.dialect().is_some(),
             is_typed: grammar == Grammar::Columns,
             is_surveyed: !matches!(grammar, Grammar::Json(_)),
             memory_bytes: tables.iter().map(columns::Table::memory_bytes).max().unwrap_or(0),

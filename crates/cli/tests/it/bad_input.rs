@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::fixture::{Fixture, INRUSH, rows, strategies};
+use crate::fixture::{Fixture, INRUSH, Outcome, rows, strategies};
 
 /// A database with a table `old` of two rows.
 pub(crate) fn with_database() -> Fixture {
@@ -15,10 +15,10 @@ pub(crate) fn with_database() -> Fixture {
 
 /// The file is refused with these words, as a new database and as a new table in an existing one.
 #[track_caller]
-fn refused(fixture: &Fixture, file: &str, options: &[&str], words: &[&str]) {
+fn refused(fixture: &Fixture, file: &str, options: &[&str], words: &[&str]) -> Outcome {
     let load = |target: &str| fixture.refuses(&[&[file, target][..], options].concat());
     load("new.db").says(words);
-    load("shop.db").says(words);
+    load("shop.db").says(words)
 }
 
 #[test]
@@ -33,6 +33,14 @@ fn a_row_with_too_many_fields() {
     let fixture = with_database();
     fixture.write("in.csv", "id,name\n1,a\n2,b,c\n3,d\n4,e\n");
     refused(&fixture, "in.csv", &[], &["in.csv: line 3", "3 fields where 2 are expected", "2,b,c"]);
+    // In one or in all of the rows: no column lacks a name then.
+    for rows in ["1,a\n2,b\\,c\n", "1,a\\,b\n2,b\\,c\n"] {
+        fixture.write("in.csv", format!("id,name\n{rows}"));
+        let run = refused(&fixture, "in.csv", &[], &["3 fields", "say --escape '\\'"]);
+        assert!(!run.stderr.contains("has names"), "{run:?}");
+        fixture.load(&["in.csv", "t.db", "--escape", "\\", "--if-exists", "replace"]).exits(0);
+        assert_eq!(fixture.table("t.db", "in")[1..], rows![[2, "b,c"]]);
+    }
 }
 
 /// No row is at fault then, and no row can be fixed.
@@ -317,7 +325,14 @@ fn a_table_has_at_most_2000_columns() {
     }
     let fixture = with_database();
     fixture.write("in.csv", wide(2001));
-    refused(&fixture, "in.csv", &[], &["2001 columns", "2000", "SQLite"]);
+    refused(&fixture, "in.csv", &[], &["2001 columns", "2000", "SQLite", "check --delimiter"]);
+    let members: Vec<_> = (1..=2001).map(|n| format!("\"c{n}\":{n}")).collect();
+    fixture.write("in.jsonl", format!("{{\"a\":{{{}}}}}\n", members.join(",")));
+    let run = refused(&fixture, "in.jsonl", &["--flatten"], &["--columns", "leave --flatten out"]);
+    assert!(!run.stderr.contains("--delimiter"), "{run:?}");
+    fixture.load(&["in.jsonl", "new.db"]).exits(0);
+    let load = ["in.jsonl", "new.db", "--table", "some", "--flatten", "--columns", "a.c1,a.c2"];
+    fixture.load(&load).exits(0);
 }
 
 #[test]

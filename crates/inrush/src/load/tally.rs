@@ -256,7 +256,9 @@ impl Tally {
                 let title = plan.facts.source.title.as_deref();
                 let (request, in_steps) = (&plan.request, plan.steps.is_some());
                 let rejected = self.before.1 + self.rejected;
-                let error = limit_error(name, reject, rejected, request, title, in_steps);
+                let width = plan.source.widths.get(reject.file as usize);
+                let text = plan.source.grammar.dialect().zip(width.copied());
+                let error = limit_error(name, reject, rejected, request, title, text, in_steps);
                 // Of another encoding it is known what it is, and columns have none.
                 let is_text = matches!(reject.at, Position::Text { .. });
                 let encoding = plan.source.inputs[reject.file as usize].encoding.name();

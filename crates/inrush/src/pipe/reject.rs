@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use inrush_core::flow::Code;
 use inrush_core::ledger::RejectsLength;
+use inrush_scan::{Dialect, Scanner, escapes_delimiter};
 use serde::Serialize;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -555,13 +556,22 @@ fn cannot_write(path: &Path, error: io::Error) -> Error {
         .advise("--rejects FILE puts them elsewhere")
 }
 
-/// The message of a load that stops because of a bad row.
+/// Whether a record has too many fields, and a backslash stands before a delimiter. `text` is how records are written, and how many
+/// fields they have.
+fn has_escaped_delimiter(raw: &[u8], (dialect, width): (&Dialect, usize)) -> bool {
+    let mut fields = Vec::new();
+    Scanner::new(dialect, raw).next(&mut fields);
+    fields.len() > width && escapes_delimiter(dialect, raw, &fields)
+}
+
+/// The message of a load that stops because of a bad row; `text` is how delimited ones are written, and how many fields they have.
 pub(crate) fn limit_error(
     name: &str,
     reject: &Reject,
     rejected: u64,
     request: &Request,
     title: Option<&str>,
+    text: Option<(&Dialect, usize)>,
     in_steps: bool,
 ) -> Error {
     let limit = request.max_rejects;
@@ -578,6 +588,11 @@ pub(crate) fn limit_error(
         error = error.advise(title);
     }
     match reject.code {
+        Code::FieldCount if text.is_some_and(|text| has_escaped_delimiter(&reject.raw, text)) => {
+            error = error.advise(
+                "if a backslash makes the delimiter behind it part of the value, say --escape '\\'",
+            );
+        }
         Code::Quote => {
             if reject.raw.windows(2).any(|two| two == b"\\\"") {
                 error = error.advise(

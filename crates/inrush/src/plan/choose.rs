@@ -412,15 +412,21 @@ fn made_columns(
         fields.iter().map(|field| facts.source.fields[*field].clone()).collect();
     let max = facts.target.columns_max;
     if at + fields.len() > max {
-        return Err(Error::new(
+        let error = Error::new(
             Kind::Target,
             format!(
                 "the source has {}; {} takes at most {max} in a table",
                 counted_in(&fields, "column"),
                 facts.target.engine
             ),
-        )
-        .advise("if that is not the file's real width, check --delimiter"));
+        );
+        return Err(match facts.source.is_delimited {
+            true => error.advise("if that is not the file's real width, check --delimiter"),
+            false if request.dialect.flatten => error
+                .advise("leave --flatten out: nested values are JSON then, and a column each")
+                .advise("or name the columns to load: --columns"),
+            false => error.advise("name the columns to load: --columns"),
+        });
     }
     let faulty = |field: &FieldFacts| {
         let fault = facts.target.name_fault?(&field.name)?;
@@ -788,6 +794,7 @@ mod tests {
                 row_bytes: None,
                 rows_seen: 0,
                 seekable: true,
+                is_delimited: true,
                 is_typed: false,
                 is_surveyed: false,
                 is_intolerant: false,

@@ -328,6 +328,7 @@ impl Source {
             row_bytes: None,
             rows_seen: sheets.iter().map(|sheet| sheet.rows).sum(),
             seekable: inputs.iter().all(|input| input.place.can_be_reread()),
+            is_delimited: false,
             is_typed: true,
             is_surveyed: !sheets.is_empty() && read.is_empty(),
             is_intolerant: false,
