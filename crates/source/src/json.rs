@@ -18,7 +18,7 @@ use crate::sample::{Sample, record_bytes, records};
 use crate::{Input, Source};
 use inrush_core::cut::{ChunkReader, Next};
 use inrush_core::encode::{
-    Encode, Encoded, Grammar, Json, fault_words, inner, is_inside, push_name,
+    Encode, Encoded, Grammar, Json, fault_words, inner, objects_around, push_name,
 };
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::{Chunk, Meter, Origin, Part};
@@ -433,6 +433,7 @@ impl Source {
             layouts,
             arrays: is_positional,
             places: HashMap::new(),
+            objects: HashSet::new(),
             flatten: request.flatten,
         };
         let mut source = Source {
@@ -707,11 +708,12 @@ impl Seen {
     /// The fields, in the order in which they were first seen. Where objects are taken apart, one that is NULL in some rows, and an object
     /// in the others, is none.
     pub(super) fn fields(&self, inputs: &[Input], flatten: bool) -> Vec<FieldFacts> {
-        let is_object = |name: &[u8], member: &Member| {
-            flatten
-                && member.observed.is_null()
-                && self.members.keys().any(|other| is_inside(name, other))
+        let objects: HashSet<&[u8]> = match flatten {
+            true => self.members.keys().flat_map(|name| objects_around(name)).collect(),
+            false => HashSet::new(),
         };
+        let is_object =
+            |name: &[u8], member: &Member| member.observed.is_null() && objects.contains(name);
         let mut members: Vec<_> = self.members.iter().collect();
         members.retain(|(name, member)| !is_object(name, member));
         members.sort_by_key(|(_, member)| member.first);

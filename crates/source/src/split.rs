@@ -305,6 +305,7 @@ impl Source {
                     layouts: split.parts.iter().map(lines).collect(),
                     arrays: !split.header,
                     places: Default::default(),
+                    objects: Default::default(),
                     flatten: *flatten,
                 };
                 Grammar::Json(json.with_fields(members.iter().map(String::as_str)))

@@ -1,6 +1,6 @@
 //! Objects of JSON: members are found by their names, whatever their order.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Write as _;
 
 use inrush_scan::json::{
@@ -25,6 +25,8 @@ pub struct Json {
     pub arrays: bool,
     /// The source's fields, by name; none where they go by their places in arrays.
     pub places: HashMap<Box<[u8]>, usize>,
+    /// The names of objects that have some of these fields in them, where they are taken apart.
+    pub objects: HashSet<Box<[u8]>>,
     /// Whether members of objects inside are fields of their own, named `a.b`.
     pub flatten: bool,
 }
@@ -33,7 +35,13 @@ impl Json {
     /// The grammar of a source of these fields.
     pub fn with_fields<'n>(self, names: impl IntoIterator<Item = &'n str>) -> Self {
         let places = names.into_iter().enumerate();
-        Self { places: places.map(|(at, name)| (name.as_bytes().into(), at)).collect(), ..self }
+        let places: HashMap<Box<[u8]>, usize> =
+            places.map(|(at, name)| (name.as_bytes().into(), at)).collect();
+        let objects = match self.flatten {
+            true => places.keys().flat_map(|name| objects_around(name)).map(Into::into).collect(),
+            false => HashSet::new(),
+        };
+        Self { places, objects, ..self }
     }
 
     /// Whether fields go by their names: an array's elements have some only where what is inside of them has.
@@ -247,8 +255,7 @@ impl JsonRecords<'_> {
     /// Whether the name is no field, but that of objects whose members are fields.
     fn is_object(&self) -> bool {
         let name = self.name.as_slice();
-        !self.json.places.contains_key(name)
-            && self.json.places.keys().any(|known| is_inside(name, known))
+        self.json.objects.contains(name) && !self.json.places.contains_key(name)
     }
 
     /// The field that the name is.
@@ -322,9 +329,9 @@ pub fn fault_words(fault: &JsonFault, record: &JsonRecord, bytes: &[u8]) -> Stri
     }
 }
 
-/// Whether a name is that of a member of the object called `object`, where objects are taken apart.
-pub fn is_inside(object: &[u8], name: &[u8]) -> bool {
-    name.strip_prefix(object).is_some_and(|rest| rest.starts_with(b"."))
+/// The objects that the member of this name may be in, where they are taken apart: of `a.b.c` these are `a` and `a.b`.
+pub fn objects_around(name: &[u8]) -> impl Iterator<Item = &[u8]> {
+    memchr::memchr_iter(b'.', name).map(|dot| &name[..dot])
 }
 
 /// The members of a value that is an object; none if it is empty, or another value.
@@ -351,4 +358,17 @@ pub(super) fn line(raw: &[u8]) -> Vec<u8> {
         raw.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }).collect();
     line.push(b'\n');
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_is_in_all_objects_that_its_name_begins_with() {
+        let around = |name| objects_around(name).collect::<Vec<&[u8]>>();
+        assert_eq!(around(b"a.b.c"), [&b"a"[..], b"a.b"]);
+        assert_eq!(around(b".a."), [&b""[..], b".a"]);
+        assert!(around(b"a").is_empty());
+    }
 }

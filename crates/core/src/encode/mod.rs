@@ -24,7 +24,7 @@ use crate::reading::Reading;
 
 pub use columns::{Texts, column_data, csv_field, is_viewed};
 pub use foreseen::{Foreseen, may_be_more_than_text};
-pub use json::{Json, fault_words, inner, is_inside, push_name};
+pub use json::{Json, fault_words, inner, objects_around, push_name};
 pub use row::{Day, Moment, Row, Typed, has_whole_digits, write_time};
 
 /// Turns chunks into wires. Pure: no I/O, no clock. Called once a chunk.
