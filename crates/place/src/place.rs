@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek as _};
 use std::path::{Path, PathBuf};
@@ -893,7 +894,9 @@ fn over_network(source: &str, _: &mut Vec<String>, _: &Stop) -> Result<Vec<Place
 fn in_folder(folder: &Path, deep: bool, notes: &mut Vec<String>) -> Result<Vec<Place>> {
     let depth = if deep { usize::MAX } else { 1 };
     let (mut places, mut others) = (Vec::new(), Vec::new());
-    for path in walk(folder, depth, false)? {
+    // What a link without an ending leads to would tell.
+    let is_meant = |path: &Path| is_named(path).unwrap_or(false) || is_archive(path);
+    for path in walk(folder, depth, false, is_meant)? {
         let head = || {
             let mut head = Vec::new();
             let read =
@@ -999,11 +1002,16 @@ fn some_of(names: &[String]) -> String {
 const SHOWN_MAX: usize = 3;
 
 /// Plain files below a folder, hidden ones only if that is said, in the order of their names. A link to a folder is followed, but not to
-/// one that it is itself in.
-fn walk(folder: &Path, depth: usize, with_hidden: bool) -> Result<Vec<PathBuf>> {
-    let is_shown = |entry: &walkdir::DirEntry| {
-        with_hidden || entry.depth() == 0 || !entry.file_name().as_encoded_bytes().starts_with(b".")
-    };
+/// one that it is itself in; one to nothing is an error where its name `is_meant`.
+fn walk(
+    folder: &Path,
+    depth: usize,
+    with_hidden: bool,
+    is_meant: impl Fn(&Path) -> bool,
+) -> Result<Vec<PathBuf>> {
+    let is_hidden = |name: &OsStr| !with_hidden && name.as_encoded_bytes().starts_with(b".");
+    let is_shown = |entry: &walkdir::DirEntry| entry.depth() == 0 || !is_hidden(entry.file_name());
+    let is_left_out = |path: &Path| path.file_name().is_some_and(is_hidden) || !is_meant(path);
     let walk = walkdir::WalkDir::new(folder).min_depth(1).max_depth(depth).follow_links(true);
     let mut files = Vec::new();
     for entry in walk.sort_by_file_name().into_iter().filter_entry(is_shown) {
@@ -1012,9 +1020,14 @@ fn walk(folder: &Path, depth: usize, with_hidden: bool) -> Result<Vec<PathBuf>> 
             Ok(_) => {}
             Err(error) if error.loop_ancestor().is_some() => {}
             Err(error) => {
-                let path = path::text(error.path().unwrap_or(folder)).into_owned();
-                let io = error.into_io_error().unwrap_or_else(|| std::io::ErrorKind::Other.into());
-                return Err(cannot_open(&path, &io));
+                let path = error.path().unwrap_or(folder).to_owned();
+                if !is_dangling(&path) {
+                    let io = error.into_io_error().unwrap_or_else(|| io::ErrorKind::Other.into());
+                    return Err(cannot_open(&path::text(&path), &io));
+                }
+                if !is_left_out(&path) {
+                    return Err(dangling(&path));
+                }
             }
         }
     }
@@ -1085,12 +1098,10 @@ fn fitting(folder: &Path, parts: &[&str], files: &mut Vec<PathBuf>) -> Result<()
     if *part == "**" {
         let pattern = parts.join("/");
         let wanted = Pattern::new(&pattern)?;
-        for path in walk(top, usize::MAX, Pattern::names_hidden(&pattern))? {
-            let inside = path.strip_prefix(top).unwrap_or(&path);
-            if wanted.fits(&inside.to_string_lossy()) {
-                files.push(folder.join(inside));
-            }
-        }
+        let inside = |path: &Path| path.strip_prefix(top).unwrap_or(path).to_owned();
+        let fits = |path: &Path| wanted.fits(&inside(path).to_string_lossy());
+        let found = walk(top, usize::MAX, Pattern::names_hidden(&pattern), fits)?;
+        files.extend(found.iter().filter(|path| fits(path)).map(|path| folder.join(inside(path))));
         return Ok(());
     }
     let wanted = Pattern::new(part)?;
@@ -1113,10 +1124,28 @@ fn look_at(path: &Path) -> Result<Option<fs::Metadata>> {
         Err(error)
             if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
         {
-            Ok(None)
+            match is_dangling(path) {
+                true => Err(dangling(path)),
+                false => Ok(None),
+            }
         }
         Err(error) => Err(cannot_open(&path::text(path), &error)),
     }
+}
+
+/// Whether there is a link, and nothing that it leads to.
+fn is_dangling(path: &Path) -> bool {
+    let is_missing = |error: io::Error| {
+        matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    };
+    path.is_symlink() && fs::metadata(path).is_err_and(is_missing)
+}
+
+fn dangling(path: &Path) -> Error {
+    let name = path::text(path);
+    Error::source(format!("cannot read {name}: it is a link to nothing"))
+        .about(&name)
+        .advise("remove the link, or bring back what it leads to")
 }
 
 /// Why the input of this name can't be read.

@@ -80,6 +80,26 @@ fn a_folder_is_its_files_and_names_the_table() {
 }
 
 #[test]
+fn a_link_to_nothing_is_an_error_where_it_is_meant_and_none_elsewhere() {
+    let fixture = tree();
+    let link = |name: &str| std::os::unix::fs::symlink("nothing", fixture.path(name)).unwrap();
+    // As Emacs locks a file; neither name fits, nor tells a format.
+    link("in/.#b.csv");
+    link("in/deep/notes");
+    let sources = ["in/*.csv", "in/**/*.csv", "in", "in/**"];
+    for source in sources {
+        fixture.load(&[source, "t.db", "--table", "t", "--if-exists", "replace"]).exits(0);
+    }
+    link("in/lost.csv");
+    for source in sources {
+        let run = fixture.refuses(&[source, "new.db", "--table", "t"]);
+        run.says(&["lost.csv: it is a link to nothing"]);
+    }
+    fixture.load(&["in/b*.csv", "t.db", "--table", "t", "--if-exists", "replace"]).exits(0);
+    fixture.load(&["in/**/[b-e].csv", "t.db", "--table", "t", "--if-exists", "replace"]).exits(0);
+}
+
+#[test]
 fn a_pattern_takes_what_is_hidden_where_it_names_the_dot() {
     let fixture = tree();
     // As the Finder of macOS leaves it on other file systems.
