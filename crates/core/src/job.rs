@@ -43,6 +43,12 @@ impl Job {
         self.choice.columns.iter().filter(is_new)
     }
 
+    /// All columns of the table that rows come into, those that the load adds among them.
+    pub fn table_columns(&self) -> impl Iterator<Item = &Column> {
+        let columns = self.kept_table().map_or(&self.choice.columns, |table| &table.columns);
+        columns.iter().chain(self.added_columns())
+    }
+
     /// The load's row in the ledger, where an earlier run has begun it and this one goes on.
     pub fn goes_on(&self) -> Option<&Entry> {
         self.steps.as_ref().filter(|steps| steps.goes_on).map(|steps| &steps.entry)

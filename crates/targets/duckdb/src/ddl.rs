@@ -123,15 +123,14 @@ pub(super) fn is_key(job: &Job, name: &str) -> bool {
 /// The columns that a row changes where its key is a duplicate. It has the key of the one that it changes, so the key stays; DuckDB takes no
 /// change of an indexed column here. Where none is left the engine doesn't count the row.
 pub(super) fn changed(job: &Job) -> Vec<&str> {
-    let choice = &job.choice;
-    let table = job.facts.target.table.as_ref().filter(|_| !choice.action.makes_table());
-    let columns = match (job.request.on_conflict, table) {
-        (OnConflict::Fail | OnConflict::Skip, _) => &[][..],
+    let columns: Vec<&Column> = match job.request.on_conflict {
+        OnConflict::Fail | OnConflict::Skip => Vec::new(),
+        OnConflict::Update => job.choice.columns.iter().collect(),
         // The row as if it were new: columns that the source lacks get their default.
-        (OnConflict::Replace, Some(table)) => &table.columns,
-        (OnConflict::Update | OnConflict::Replace, _) => &choice.columns,
+        OnConflict::Replace => job.table_columns().collect(),
     };
-    columns.iter().map(|column| column.name.as_str()).filter(|name| !is_key(job, name)).collect()
+    let names = columns.into_iter().map(|column| column.name.as_str());
+    names.filter(|name| !is_key(job, name)).collect()
 }
 
 /// What INSERT does with a row with a duplicate key; empty where such a row is a bad row.

@@ -234,12 +234,12 @@ fn on_conflict(table: &Table, job: &Job) -> String {
     let counting = &ServerFacts::of(&job.facts.target).always_identity;
     let counts = |name: &String| counting.contains(name);
     let is_key = |name: &String| choice.key.contains(name);
-    let set = |columns: &[Column]| {
+    let set = |columns: &mut dyn Iterator<Item = &Column>| {
         let set = |column: &Column| {
             let name = quote(&column.name);
             format!("{name} = EXCLUDED.{name}")
         };
-        let others = columns.iter().filter(|column| !is_key(&column.name) && !counts(&column.name));
+        let others = columns.filter(|column| !is_key(&column.name) && !counts(&column.name));
         let mut sets: Vec<String> = others.map(set).collect();
         if sets.is_empty() {
             // So that the server counts the row. The key stays as it is spelt: one that compares as equal may be another text.
@@ -249,12 +249,11 @@ fn on_conflict(table: &Table, job: &Job) -> String {
         }
         format!("UPDATE SET {}", sets.join(", "))
     };
-    let all = job.facts.target.table.as_ref().filter(|_| !choice.action.makes_table());
     let doing = match job.request.on_conflict {
         OnConflict::Fail => return String::new(),
         OnConflict::Skip => "NOTHING".to_owned(),
-        OnConflict::Update => set(&choice.columns),
-        OnConflict::Replace => set(all.map_or(&choice.columns, |table| &table.columns)),
+        OnConflict::Update => set(&mut choice.columns.iter()),
+        OnConflict::Replace => set(&mut job.table_columns()),
     };
     let key = names(choice.key.iter().map(String::as_str));
     format!(" ON CONFLICT ({key}) DO {doing}")

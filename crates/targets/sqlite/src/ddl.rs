@@ -120,18 +120,8 @@ impl Insert {
             // The row as if it were new: columns that the source lacks get their default. INSERT OR REPLACE would do the same
             // but also put defaults where the source has NULL in a NOT NULL column.
             OnConflict::Replace => {
-                let table =
-                    job.facts.target.table.as_ref().filter(|_| !choice.action.makes_table());
-                let all = match table {
-                    Some(table) => table
-                        .columns
-                        .iter()
-                        .chain(job.added_columns())
-                        .map(|column| column.name.as_str())
-                        .collect(),
-                    None => names().collect(),
-                };
-                format!(" ON CONFLICT ({key}) DO UPDATE SET {}", set(all))
+                let all = job.table_columns().map(|column| column.name.as_str());
+                format!(" ON CONFLICT ({key}) DO UPDATE SET {}", set(all.collect()))
             }
         };
         Self { head, tail }

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::written::records;
+use super::written::{Kind, plain, plain_rows, records};
 use super::{COLUMNS, Place, adding, all_of, by_every_strategy, load};
 
 pub(super) fn count_each_input<P: Place>() {
@@ -45,7 +45,8 @@ pub(super) fn tell_new_rows_from_changed_ones<P: Place>() {
         let files = place.files();
         files
             .write("old.csv", "id,name\n1,a\n2,b\n3,c\n")
-            .write("new.csv", "id,name\n3,x\n4,d\n5,e\n");
+            .write("new.csv", "id,name\n3,x\n4,d\n5,e\n")
+            .write("more.csv", "id,more,name\n3,m,y\n6,n,f\n");
         let key: &[&str] = if P::TRAITS.has_keys { &["--primary-key", "id"] } else { &[] };
         let report = load(place, &[&["old.csv", "--json"], key, way].concat()).exits(0).json();
         // Whoever asks for no conflict changes no row.
@@ -85,6 +86,14 @@ pub(super) fn tell_new_rows_from_changed_ones<P: Place>() {
             let unverified = [&args[..], &["--json", "--verify", "none"]].concat();
             let report = load(place, &unverified).exits(0).json();
             assert!(report["rows_inserted"].is_null() && report["rows_updated"].is_null());
+            // What a column is given that the table gets by the way changed rows have as well.
+            if !P::TRAITS.takes_any {
+                load(place, &[&["more.csv", "--new-columns", "add"], &args[1..]].concat()).exits(0);
+                let (names, kinds) = (["id", "name", "more"], [Kind::Text; 3]);
+                let wanted = "id,name,more\n1,a,\n2,b,\n3,y,m\n4,d,\n5,e,\n6,f,n\n";
+                let found = plain_rows(all_of(place, &names), &kinds);
+                assert_eq!(found, plain(wanted, &kinds), "{how} {way:?}");
+            }
         }
     });
 }
