@@ -133,6 +133,11 @@ pub(super) fn changed(job: &Job) -> Vec<&str> {
     names.filter(|name| !is_key(job, name)).collect()
 }
 
+/// INSERT up to the values of the loaded columns. The table has another name in it: it may be called EXCLUDED, as the row with its key is.
+pub(super) fn insert_into(job: &Job) -> String {
+    format!("INSERT INTO {} AS \"inrush stored\" ({})", quote(table(job)), columns(job))
+}
+
 /// What INSERT does with a row with a duplicate key; empty where such a row is a bad row.
 pub(super) fn on_conflict(job: &Job) -> String {
     if job.request.on_conflict == OnConflict::Fail {

@@ -347,6 +347,13 @@ pub(super) fn here(name: &str) -> String {
     )
 }
 
+/// The connection's schema, as SQL names it before a table that another name of the statement may hide.
+pub(super) fn schema(connection: &Connection) -> Result<String, Refusal> {
+    let names = connection.rows("SELECT current_database(), current_schema()")?;
+    let names: Vec<String> = names.iter().flatten().flatten().map(|name| quote(name)).collect();
+    Ok(names.join("."))
+}
+
 /// What a name means to the engine in the connection's schema: the name as the catalogue has it, and whether that is a table or a view.
 pub(super) fn find(
     connection: &Connection,

@@ -11,7 +11,7 @@ use arrow_array::{Array, RecordBatch};
 use crate::connection::{Connection, Refusal, Statement};
 use crate::ddl::{self, quote};
 use crate::library::SUCCESS;
-use crate::sift::{Rules, Write};
+use crate::sift::{GIVEN, Rules, Write};
 use crate::types::Carried;
 use inrush_core::Job;
 use inrush_core::encode::Typed;
@@ -45,9 +45,8 @@ impl PreparedWriter {
             })
             .collect();
         let sql = format!(
-            "INSERT INTO {} ({}) SELECT {} FROM (SELECT {}) given{}",
-            quote(ddl::table(job)),
-            ddl::columns(job),
+            "{} SELECT {} FROM (SELECT {}) {GIVEN}{}",
+            ddl::insert_into(job),
             rules.checked_values(),
             types.join(", "),
             ddl::on_conflict(job)

@@ -10,7 +10,7 @@ use arrow_array::RecordBatch;
 use crate::connection::{Cause, Connection, Refusal};
 use crate::ddl::{self, literal, quote};
 use crate::encode::batch_of;
-use crate::facts::{column_of, here, indexes, plain};
+use crate::facts::{column_of, here, indexes, plain, schema};
 use crate::knobs;
 use crate::load::Outcome;
 use crate::nested::NestedType;
@@ -26,6 +26,16 @@ use inrush_core::{Column, Job, OnConflict};
 /// What numbers the rows of a chunk, from 0.
 const NUMBER: &str = "\"inrush row\"";
 
+/// The rows that were given, then with the values that the engine makes of them, then with the rule that they break. Tables of the user's
+/// are called otherwise, and so are columns of a STRUCT, whose members would look the same.
+pub(super) const GIVEN: &str = "\"inrush given\"";
+const MADE: &str = "\"inrush made\"";
+const JUDGED: &str = "\"inrush judged\"";
+/// Other rows than the one in question: of the same chunk, of the table, of the one that it refers to.
+const OTHER: &str = "\"inrush other\"";
+const TARGET: &str = "\"inrush target\"";
+const PARENT: &str = "\"inrush parent\"";
+
 /// What the engine asks of rows.
 #[derive(Debug, Default)]
 pub(super) struct Rules {
@@ -40,6 +50,8 @@ pub(super) struct Rules {
     /// Foreign keys to the table itself, whose parents may be rows of the same load.
     own_parents: Vec<OwnParent>,
     table: String,
+    /// The schema of the table and of those that it refers to, which the engine has in the same one.
+    schema: String,
 }
 
 /// What no two rows may have the same of.
@@ -116,9 +128,10 @@ impl Rules {
         job: &Job,
         carried: &[Carried],
     ) -> Result<Self, Refusal> {
-        let mut rules = Self { table: ddl::table(job).to_owned(), ..Self::default() };
+        let schema = schema(connection)?;
+        let mut rules = Self { table: ddl::table(job).to_owned(), schema, ..Self::default() };
         for (column, carried) in job.choice.columns.iter().zip(carried) {
-            let (name, raw) = (quote(&column.name), format!("given.{}", quote(&column.name)));
+            let (name, raw) = (quote(&column.name), format!("{GIVEN}.{}", quote(&column.name)));
             let declared = column.declared.as_deref().unwrap_or("JSON");
             let (value, checked) = match carried {
                 Carried::Cast => {
@@ -202,15 +215,20 @@ impl Rules {
         Ok(rules)
     }
 
+    /// A table of the schema, whatever else a statement calls so.
+    fn qualified(&self, table: &str) -> String {
+        format!("{}.{}", self.schema, quote(table))
+    }
+
     /// Whether values can be made of the columns that are known of a row.
     fn are_known(&self, connection: &Connection, values: &[String]) -> bool {
         let columns = self.values.iter().chain(&self.defaults);
-        let columns = columns.map(|(name, _)| format!("target.{name}"));
+        let columns = columns.map(|(name, _)| format!("{TARGET}.{name}"));
         let sql = format!(
-            "SELECT {} FROM (SELECT {} FROM {} target)",
+            "SELECT {} FROM (SELECT {} FROM {} {TARGET})",
             values.join(", "),
             columns.collect::<Vec<_>>().join(", "),
-            quote(&self.table)
+            self.qualified(&self.table)
         );
         connection.prepare(&sql).is_ok()
     }
@@ -307,12 +325,12 @@ impl Rules {
                             .collect::<Vec<_>>()
                             .join(between)
                     };
-                    let is_whole = each(" AND ", &|ours, _| format!("made.{ours} IS NOT NULL"));
+                    let is_whole = each(" AND ", &|ours, _| format!("{MADE}.{ours} IS NOT NULL"));
                     let is_same =
-                        each(" AND ", &|ours, theirs| format!("parent.{theirs} = made.{ours}"));
+                        each(" AND ", &|ours, theirs| format!("{PARENT}.{theirs} = {MADE}.{ours}"));
                     let broken = format!(
-                        "{is_whole} AND NOT EXISTS (SELECT 1 FROM {} parent WHERE {is_same})",
-                        quote(&text(4))
+                        "{is_whole} AND NOT EXISTS (SELECT 1 FROM {} {PARENT} WHERE {is_same})",
+                        self.qualified(&text(4))
                     );
                     let column = (ours.len() == 1).then(|| ours[0].clone());
                     let message = format!("the row of {} that it refers to is not there", text(4));
@@ -351,8 +369,8 @@ impl Rules {
         let seen = self.values.iter().map(|(name, _)| format!("CAST({name} IS NULL AS INTEGER)"));
         let seen: Vec<String> = seen.collect();
         let mut sql = format!(
-            "WITH given AS MATERIALIZED (SELECT row_number() OVER () - 1 AS {NUMBER}, {} AS \"inrush seen\", * FROM {rows}), \
-             made AS (SELECT given.{NUMBER}, given.\"inrush seen\", {}, {} AS \"inrush given\" FROM given)",
+            "WITH {GIVEN} AS MATERIALIZED (SELECT row_number() OVER () - 1 AS {NUMBER}, {} AS \"inrush seen\", * FROM {rows}), \
+             {MADE} AS (SELECT {GIVEN}.{NUMBER}, {GIVEN}.\"inrush seen\", {}, {} AS \"inrush fault given\" FROM {GIVEN})",
             seen.join(" + "),
             values.join(", "),
             self.cases(true)
@@ -360,15 +378,17 @@ impl Rules {
         let keys = self.keys.iter().enumerate();
         let key_values: Vec<String> = keys.clone().map(|(index, key)| key.list(index)).collect();
         sql.push_str(&format!(
-            ", judged AS MATERIALIZED (SELECT *, coalesce(\"inrush given\", {}) AS \"inrush fault\"{} FROM made)",
+            ", {JUDGED} AS MATERIALIZED (SELECT *, coalesce(\"inrush fault given\", {}) AS \"inrush fault\"{} FROM {MADE})",
             self.cases(false),
             key_values.iter().map(|values| format!(", {values}")).collect::<String>()
         ));
-        let table = quote(&self.table);
+        let table = self.qualified(&self.table);
+        let taken = |index: usize| format!("\"inrush taken {index}\"");
         for ((index, key), values) in keys.clone().zip(&key_values) {
             sql.push_str(&format!(
-                ", taken{index} AS MATERIALIZED (SELECT DISTINCT * FROM (SELECT {values} FROM {table}) target SEMI JOIN judged ON {})",
-                key.each(index, " AND ", |name| format!("target.{name} = judged.{name}"))
+                ", {} AS MATERIALIZED (SELECT DISTINCT * FROM (SELECT {values} FROM {table}) {TARGET} SEMI JOIN {JUDGED} ON {})",
+                taken(index),
+                key.each(index, " AND ", |name| format!("{TARGET}.{name} = {JUDGED}.{name}"))
             ));
         }
         let mut columns = vec![
@@ -380,8 +400,8 @@ impl Rules {
             let names = key.each(index, ", ", str::to_owned);
             let is_whole = key.each(index, " AND ", |name| format!("{name} IS NOT NULL"));
             let is_whole = format!("\"inrush fault\" IS NULL AND {is_whole}");
-            let same =
-                key.each(index, " AND ", |name| format!("taken{index}.{name} = judged.{name}"));
+            let taken = taken(index);
+            let same = key.each(index, " AND ", |name| format!("{taken}.{name} = {JUDGED}.{name}"));
             let group = format!("OVER (PARTITION BY {names}, \"inrush fault\" IS NULL)");
             columns.push(format!(
                 "CASE WHEN {is_whole} THEN min({NUMBER}) {group} END AS first{index}"
@@ -389,21 +409,20 @@ impl Rules {
             columns.push(format!(
                 "CASE WHEN {is_whole} THEN count(*) {group} ELSE 0 END AS count{index}"
             ));
-            columns
-                .push(format!("EXISTS (SELECT 1 FROM taken{index} WHERE {same}) AS taken{index}"));
+            columns.push(format!("EXISTS (SELECT 1 FROM {taken} WHERE {same}) AS taken{index}"));
             suspect.push(format!("count{index} > 1"));
             suspect.push(format!("taken{index}"));
         }
         for (index, parent) in self.own_parents.iter().enumerate() {
             let is_same = |table: &str| {
-                parent.each(" AND ", |ours, theirs| format!("{table}.{theirs} = judged.{ours}"))
+                parent.each(" AND ", |ours, theirs| format!("{table}.{theirs} = {JUDGED}.{ours}"))
             };
             columns.push(format!(
-                "CASE WHEN {} AND NOT EXISTS (SELECT 1 FROM {table} parent WHERE {}) THEN \
-                 coalesce((SELECT string_agg(CAST(other.{NUMBER} AS VARCHAR), ',') FROM judged other WHERE {}), '') END AS parents{index}",
-                parent.each(" AND ", |ours, _| format!("judged.{ours} IS NOT NULL")),
-                is_same("parent"),
-                is_same("other")
+                "CASE WHEN {} AND NOT EXISTS (SELECT 1 FROM {table} {PARENT} WHERE {}) THEN \
+                 coalesce((SELECT string_agg(CAST({OTHER}.{NUMBER} AS VARCHAR), ',') FROM {JUDGED} {OTHER} WHERE {}), '') END AS parents{index}",
+                parent.each(" AND ", |ours, _| format!("{JUDGED}.{ours} IS NOT NULL")),
+                is_same(PARENT),
+                is_same(OTHER)
             ));
             suspect.push(format!("parents{index} IS NOT NULL"));
         }
@@ -416,7 +435,7 @@ impl Rules {
         shown.extend((0..self.own_parents.len()).map(|index| format!("parents{index}")));
         shown.push("CAST(seen AS VARCHAR)".to_owned());
         sql.push_str(&format!(
-            " SELECT {} FROM (SELECT {} FROM judged) WHERE {} ORDER BY number",
+            " SELECT {} FROM (SELECT {} FROM {JUDGED}) WHERE {} ORDER BY number",
             shown.join(", "),
             columns.join(", "),
             suspect.join(" OR ")
@@ -455,10 +474,10 @@ impl Rules {
         };
         if !without.is_empty() {
             let numbers: Vec<String> = without.iter().map(u32::to_string).collect();
-            let wanted = format!("given.{NUMBER} NOT IN ({})", numbers.join(", "));
+            let wanted = format!("{GIVEN}.{NUMBER} NOT IN ({})", numbers.join(", "));
             inserts.iter_mut().for_each(|(conditions, _)| conditions.push(wanted.clone()));
         }
-        let names: Vec<&str> = self.values.iter().map(|(name, _)| name.as_str()).collect();
+        let into = ddl::insert_into(job);
         let values: Vec<&str> = self.values.iter().map(|(_, value)| value.as_str()).collect();
         let statement = |(conditions, end): (Vec<String>, &str)| {
             // Of numbered rows the engine asks the stream for no selection, for which that has no ear.
@@ -469,12 +488,7 @@ impl Rules {
                     format!(" WHERE {}", conditions.join(" AND ")),
                 ),
             };
-            format!(
-                "INSERT INTO {} ({}) SELECT {} FROM {given} given{condition}{end}",
-                quote(&self.table),
-                names.join(", "),
-                values.join(", "),
-            )
+            format!("{into} SELECT {} FROM {given} {GIVEN}{condition}{end}", values.join(", "),)
         };
         inserts.into_iter().map(statement).collect()
     }

@@ -20,7 +20,7 @@ use crate::knobs;
 use crate::library::{ArrowStream, SUCCESS};
 use crate::load::Outcome;
 use crate::session::Session;
-use crate::sift::Rules;
+use crate::sift::{GIVEN, Rules};
 use crate::types::Carried;
 use inrush_core::Job;
 use inrush_core::error::{Error, Result};
@@ -353,9 +353,8 @@ impl<'l> StreamLane<'l> {
         let mut stream = Stream::new(job, carried, Box::new(supply));
         stream.show(session.connection()).map_err(|refusal| session.explain(&refusal))?;
         let sql = format!(
-            "INSERT INTO {} ({}) SELECT {} FROM {} given",
-            quote(ddl::table(job)),
-            ddl::columns(job),
+            "{} SELECT {} FROM {} {GIVEN}",
+            ddl::insert_into(job),
             rules.checked_values(),
             stream.view()
         );

@@ -212,6 +212,9 @@ pub(super) fn lost(table: &Table, key: &[String]) -> (String, String) {
     )
 }
 
+/// What the row of the table is called that has the key of one that is inserted: a table may be called EXCLUDED, as the other one is.
+const STORED: &str = "inrush_stored";
+
 /// What stands before and after the rows of an INSERT.
 pub(super) struct Insert {
     pub(super) head: String,
@@ -220,15 +223,20 @@ pub(super) struct Insert {
 
 impl Insert {
     pub(super) fn into(table: &Table, job: &Job) -> Self {
+        let tail = on_conflict(job);
+        let stored = if tail.is_empty() { String::new() } else { format!(" AS {STORED}") };
         // What the file says of a column that counts by itself is to be kept.
-        let head =
-            format!("INSERT INTO {} ({}) OVERRIDING SYSTEM VALUE ", table.sql(), columns(job));
-        Self { head, tail: on_conflict(table, job) }
+        let head = format!(
+            "INSERT INTO {}{stored} ({}) OVERRIDING SYSTEM VALUE ",
+            table.sql(),
+            columns(job)
+        );
+        Self { head, tail }
     }
 }
 
 /// What becomes of a row with a duplicate key: the row that was to be inserted has a default where the source says nothing.
-fn on_conflict(table: &Table, job: &Job) -> String {
+fn on_conflict(job: &Job) -> String {
     let choice = &job.choice;
     // What counts by itself and takes nothing else (GENERATED ALWAYS) keeps its number.
     let counting = &ServerFacts::of(&job.facts.target).always_identity;
@@ -243,8 +251,7 @@ fn on_conflict(table: &Table, job: &Job) -> String {
         let mut sets: Vec<String> = others.map(set).collect();
         if sets.is_empty() {
             // So that the server counts the row. The key stays as it is spelt: one that compares as equal may be another text.
-            let table = quote(&table.name);
-            let keep = |name: &String| format!("{0} = {table}.{0}", quote(name));
+            let keep = |name: &String| format!("{0} = {STORED}.{0}", quote(name));
             sets.extend(choice.key.iter().map(keep));
         }
         format!("UPDATE SET {}", sets.join(", "))

@@ -96,8 +96,13 @@ impl Insert {
         let names = || choice.columns.iter().map(|column| column.name.as_str());
         // OR ABORT overrides the schema's own ON CONFLICT clauses: one that says IGNORE, REPLACE, FAIL or ROLLBACK would lose
         // rows without telling us which.
-        let head =
-            format!("INSERT OR ABORT INTO {} ({}) VALUES ", quote(&job.table), list(names()));
+        // The table has another name in it: it may be called EXCLUDED, as the row with its key is.
+        let stored = match job.request.on_conflict {
+            OnConflict::Fail => "",
+            _ => " AS \"inrush stored\"",
+        };
+        let table = quote(&job.table);
+        let head = format!("INSERT OR ABORT INTO {table}{stored} ({}) VALUES ", list(names()));
         let set = |names: Vec<&str>| {
             names
                 .iter()

@@ -191,6 +191,43 @@ fn rows_that_repeat_an_expression_are_named() {
     }
 }
 
+/// The names that the statements of a load have for its rows.
+#[test]
+fn tables_may_be_called_as_parts_of_a_query() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("in.csv", "id,v,p\n1,new,1\n2,b,1\n2,c,1\n3,d,9\n");
+    for (table, parent) in [
+        ("given", "made"),
+        ("judged", "taken0"),
+        ("target", "parent"),
+        ("inrush taken 0", "inrush given"),
+    ] {
+        let sql_of = format!(
+            "CREATE TABLE \"{parent}\" (id INTEGER PRIMARY KEY, made STRUCT(p INTEGER)); \
+             INSERT INTO \"{parent}\" VALUES (1, {{'p': 7}}); \
+             CREATE TABLE \"{table}\" (id INTEGER PRIMARY KEY, v VARCHAR, p INTEGER REFERENCES \"{parent}\" (id)); \
+             INSERT INTO \"{table}\" VALUES (7, 'old', 1)"
+        );
+        sql(&fixture, "x.duckdb", &sql_of);
+        let load = ["in.csv", "x.duckdb", "--table", table, "--if-exists", "append"];
+        fixture.load(&[&load[..], &["--max-rejects", "2"]].concat()).exits(3);
+        let kept = lines(&fixture, "x.duckdb", &format!("FROM \"{table}\" ORDER BY id"));
+        assert_eq!(kept, ["1|new|1", "2|b|1", "7|old|1"], "{table}");
+        assert_eq!(fixture.read("in.rejects.csv"), b"id,v,p\n2,c,1\n3,d,9\n");
+        forget_rejects(&fixture);
+    }
+    fixture.write("in.csv", "id,v\n1,new\n2,b\n");
+    for strategy in ["duckdb/arrow", "duckdb/prepared"] {
+        let db = format!("{}.duckdb", &strategy[7..]);
+        let made = "CREATE TABLE excluded (id INTEGER PRIMARY KEY, v VARCHAR); INSERT INTO excluded VALUES (1, 'old')";
+        sql(&fixture, &db, made);
+        let load = ["in.csv", &db, "--table", "excluded", "--if-exists", "append"];
+        let update = ["--on-conflict", "update", "--strategy", strategy];
+        fixture.load(&[&load[..], &update].concat()).exits(0);
+        assert_eq!(lines(&fixture, &db, "FROM excluded ORDER BY id"), ["1|new", "2|b"]);
+    }
+}
+
 /// Of a pipe no row can be asked for a second time.
 #[test]
 fn a_pipe_s_rows_are_named_whatever_refuses_them() {

@@ -116,6 +116,21 @@ fn on_conflict_update_sets_the_columns_of_the_source() {
             let stored = rows![[1, "new", 1], [2, (), 2], [3, "cc", "0.5"]];
             assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
             assert_eq!(report["rows_loaded"], 4, "{way:?}");
+            // As the row with the key is called within the statement.
+            server.drop_table("excluded").sql(
+                "CREATE TABLE excluded (id int PRIMARY KEY, name text); INSERT INTO excluded VALUES (1, 'old')",
+            );
+            let load = ["t.csv", "--table", "excluded", "--if-exists", "append"];
+            let update = ["--on-conflict", "update"];
+            server.load(&[&load[..], &update, &way.options()].concat()).exits(0);
+            let stored = rows![[1, "new"], [2, ()], [3, "cc"]];
+            assert_eq!(server.query("SELECT * FROM excluded ORDER BY id"), stored, "{way:?}");
+            // A file of keys alone changes nothing of them.
+            server.write("k.csv", "id\n1\n4\n");
+            let load = ["k.csv", "--table", "excluded", "--if-exists", "append"];
+            server.load(&[&load[..], &update, &way.options()].concat()).exits(0);
+            let stored = rows![[1, "new"], [2, ()], [3, "cc"], [4, ()]];
+            assert_eq!(server.query("SELECT * FROM excluded ORDER BY id"), stored, "{way:?}");
         }
     });
 }

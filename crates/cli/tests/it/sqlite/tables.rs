@@ -232,6 +232,22 @@ fn an_update_leaves_the_key_as_it_is_spelled() {
     }
 }
 
+/// A table may be called as the row with its key is within the statement.
+#[test]
+fn rows_of_a_table_called_excluded_are_changed() {
+    for strategy in &STRATEGIES[1..] {
+        let fixture = Fixture::new();
+        fixture.write("t.csv", "id,v\n1,new\n2,b\n").sql(
+            "t.db",
+            "CREATE TABLE excluded (id INTEGER PRIMARY KEY, v TEXT); INSERT INTO excluded VALUES (1, 'old')",
+        );
+        let load = ["t.csv", "t.db", "--table", "excluded", "--if-exists", "append"];
+        let update = ["--on-conflict", "update", "--strategy", strategy];
+        fixture.load(&[&load[..], &update].concat()).exits(0);
+        assert_eq!(fixture.table("t.db", "excluded"), rows![[1, "new"], [2, "b"]], "{strategy}");
+    }
+}
+
 /// A key of another storage class is another key, so each row would be added beside the one that it is to change.
 #[test]
 fn rows_whose_keys_are_of_another_class_are_refused() {
