@@ -45,6 +45,8 @@ pub(super) struct Rules {
     checked: Vec<String>,
     /// What it takes for columns that the source does not have.
     defaults: Vec<(String, String)>,
+    /// Generated columns, and what is made of the others' values for them.
+    generated: Vec<(String, String)>,
     of_row: Vec<RowRule>,
     keys: Vec<Key>,
     /// Foreign keys to the table itself, whose parents may be rows of the same load.
@@ -130,12 +132,16 @@ impl Rules {
     ) -> Result<Self, Refusal> {
         let schema = schema(connection)?;
         let mut rules = Self { table: ddl::table(job).to_owned(), schema, ..Self::default() };
+        // An older library has none.
+        let has_try = connection.prepare("SELECT TRY(1)").is_ok();
         for (column, carried) in job.choice.columns.iter().zip(carried) {
             let (name, raw) = (quote(&column.name), format!("{GIVEN}.{}", quote(&column.name)));
             let declared = column.declared.as_deref().unwrap_or("JSON");
             let (value, checked) = match carried {
                 Carried::Cast => {
-                    let value = format!("TRY_CAST({raw} AS {declared})");
+                    let cast = format!("TRY_CAST({raw} AS {declared})");
+                    // Of some texts the cast throws all the same: for a MAP with a key twice, for a GEOMETRY.
+                    let value = if has_try { format!("TRY({cast})") } else { cast };
                     // NULL in a UNION is a value of it, with a text.
                     let as_written = format!(
                         "({raw} IS NULL OR CAST({value} AS VARCHAR) IS NOT DISTINCT FROM {raw})"
@@ -197,7 +203,7 @@ impl Rules {
             }
             return Ok(rules);
         };
-        rules.read_defaults(connection, job)?;
+        rules.read_defaults(connection, job, &there.computed)?;
         rules.read_constraints(connection)?;
         let keys = [&there.primary_key].into_iter().chain(&there.unique_keys);
         let mut keys: Vec<Key> =
@@ -222,7 +228,7 @@ impl Rules {
 
     /// Whether values can be made of the columns that are known of a row.
     fn are_known(&self, connection: &Connection, values: &[String]) -> bool {
-        let columns = self.values.iter().chain(&self.defaults);
+        let columns = self.values.iter().chain(&self.defaults).chain(&self.generated);
         let columns = columns.map(|(name, _)| format!("{TARGET}.{name}"));
         let sql = format!(
             "SELECT {} FROM (SELECT {} FROM {} {TARGET})",
@@ -257,7 +263,13 @@ impl Rules {
         format!("CASE WHEN {kept} THEN {raw} ELSE error({words}) END")
     }
 
-    fn read_defaults(&mut self, connection: &Connection, job: &Job) -> Result<(), Refusal> {
+    /// Reads what the engine takes for columns that the source does not have, and what it makes of the others for `computed` ones.
+    fn read_defaults(
+        &mut self,
+        connection: &Connection,
+        job: &Job,
+        computed: &[String],
+    ) -> Result<(), Refusal> {
         let sql = format!(
             "SELECT column_name, column_default, data_type FROM duckdb_columns() WHERE {}",
             here(&self.table)
@@ -272,13 +284,24 @@ impl Rules {
             true => varying_calls(connection)?,
             false => Vec::new(),
         };
+        let mut generated = Vec::new();
         for row in rows {
             let [Some(name), default, Some(declared)] = row.as_slice() else { continue };
             let is_loaded = job.choice.columns.iter().any(|column| column.name == *name);
             let default = default.as_deref().unwrap_or("NULL");
             let calls = calls(default);
             if !is_loaded && !varying.iter().any(|call| calls.contains(call)) {
-                self.defaults.push((quote(name), format!("CAST({default} AS {declared})")));
+                let value = (quote(name), format!("CAST({default} AS {declared})"));
+                match computed.contains(name) {
+                    true => generated.push(value),
+                    false => self.defaults.push(value),
+                }
+            }
+        }
+        // A key on one that is made of what is not known is the engine's to look at.
+        for (name, value) in generated {
+            if self.are_known(connection, std::slice::from_ref(&value)) {
+                self.generated.push((name, value));
             }
         }
         Ok(())
@@ -368,9 +391,13 @@ impl Rules {
         // ones would be taken for them. So every column is part of the answer.
         let seen = self.values.iter().map(|(name, _)| format!("CAST({name} IS NULL AS INTEGER)"));
         let seen: Vec<String> = seen.collect();
+        let generated = self.generated.iter();
+        let generated: String =
+            generated.map(|(name, value)| format!(", {value} AS {name}")).collect();
         let mut sql = format!(
             "WITH {GIVEN} AS MATERIALIZED (SELECT row_number() OVER () - 1 AS {NUMBER}, {} AS \"inrush seen\", * FROM {rows}), \
-             {MADE} AS (SELECT {GIVEN}.{NUMBER}, {GIVEN}.\"inrush seen\", {}, {} AS \"inrush fault given\" FROM {GIVEN})",
+             {MADE} AS (SELECT *{generated} FROM (SELECT {GIVEN}.{NUMBER}, {GIVEN}.\"inrush seen\", {}, {} AS \"inrush fault given\" \
+             FROM {GIVEN}))",
             seen.join(" + "),
             values.join(", "),
             self.cases(true)

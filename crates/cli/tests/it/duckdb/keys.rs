@@ -228,6 +228,24 @@ fn tables_may_be_called_as_parts_of_a_query() {
     }
 }
 
+/// What is generated is made of the values that rows have in the table, and not of the texts that they came as.
+#[test]
+fn keys_on_generated_columns_name_their_rows() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("t.csv", "id,n,i\n1,5,1 day\n1,6,1 day\n3,7,x\n4,5,1 day\n5,8,\n");
+    sql(
+        &fixture,
+        "t.duckdb",
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, n HUGEINT, i INTERVAL, twice HUGEINT GENERATED ALWAYS AS (n * 2), \
+         later INTERVAL GENERATED ALWAYS AS (i + INTERVAL 1 DAY), next HUGEINT GENERATED ALWAYS AS (twice + 1)); \
+         CREATE UNIQUE INDEX u ON t (next)",
+    );
+    let load = ["t.csv", "t.duckdb", "--if-exists", "append", "--max-rejects", "3"];
+    fixture.load(&load).exits(3);
+    assert_eq!(fixture.read("t.rejects.csv"), b"id,n,i\n1,6,1 day\n3,7,x\n4,5,1 day\n");
+    assert_eq!(lines(&fixture, "t.duckdb", "SELECT id, next FROM t"), ["1|11", "5|17"]);
+}
+
 /// Of a pipe no row can be asked for a second time.
 #[test]
 fn a_pipe_s_rows_are_named_whatever_refuses_them() {

@@ -73,6 +73,23 @@ fn types_that_only_the_engine_knows() {
     fixture.misused(&load).says(&["column m is of type ENUM"]);
 }
 
+/// Of some texts the engine's TRY_CAST throws.
+#[test]
+fn a_value_that_its_type_throws_at_is_a_bad_row() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("m.csv", "id|v\n1|{a=1}\n2|\"{a=1, a=2}\"\n3|x\n4|\n");
+    fixture.write("g.csv", "id|v\n1|POINT (1 2)\n2|PONT (1 2)\n3|x\n4|\n");
+    for (source, ty) in [("m.csv", "MAP(VARCHAR, INTEGER)"), ("g.csv", "GEOMETRY")] {
+        for strategy in ["duckdb/arrow", "duckdb/prepared"] {
+            let db = format!("{}-{}.duckdb", &strategy[7..], &source[..1]);
+            sql(&fixture, &db, &format!("CREATE TABLE t (id INTEGER, v {ty})"));
+            let load = [source, &db, "--table", "t", "--strategy", strategy, "--max-rejects", "2"];
+            fixture.load(&load).exits(3).prints(&["2 bad rows"]);
+            assert_eq!(lines(&fixture, &db, "SELECT id FROM t ORDER BY id"), ["1", "4"], "{ty}");
+        }
+    }
+}
+
 #[test]
 fn a_new_file_is_one_that_old_versions_open() {
     let Some(fixture) = fixture() else { return };
