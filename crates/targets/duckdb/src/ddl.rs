@@ -133,6 +133,14 @@ pub(super) fn changed(job: &Job) -> Vec<&str> {
     names.filter(|name| !is_key(job, name)).collect()
 }
 
+/// A statement that adds no row. An index that CREATE INDEX has made the engine reads once a statement inserts; one that it has not read
+/// before rows are deleted keeps their keys to the end of the transaction.
+pub(super) fn insert_nothing(job: &Job) -> String {
+    let own = job.kept_table().map_or(&[][..], |table| &table.columns);
+    let (table, columns) = (quote(table(job)), list(own.iter().map(|column| &column.name)));
+    format!("INSERT INTO {table} ({columns}) SELECT {columns} FROM {table} WHERE false")
+}
+
 /// INSERT up to the values of the loaded columns. The table has another name in it: it may be called EXCLUDED, as the row with its key is.
 pub(super) fn insert_into(job: &Job) -> String {
     format!("INSERT INTO {} AS \"inrush stored\" ({})", quote(table(job)), columns(job))

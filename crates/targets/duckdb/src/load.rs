@@ -253,7 +253,10 @@ impl<'a> DuckLoad<'a> {
         let table = quote(ddl::table(job));
         match job.choice.action {
             Action::Append | Action::Create => {}
-            Action::Truncate => drop(self.session.execute(&format!("DELETE FROM {table}"))?),
+            Action::Truncate => {
+                self.session.execute(&ddl::insert_nothing(job))?;
+                self.session.execute(&format!("DELETE FROM {table}"))?;
+            }
             Action::Replace => {
                 let old = job
                     .facts
