@@ -13,7 +13,7 @@ use inrush_core::encode::{self, Shape};
 use inrush_core::error::Result;
 use inrush_core::flow::{Ack, Checksum, Chunk, Encode, Wire};
 use inrush_core::target::{Fit, Knob, Knobs, Lane, Load, Memory, Strategy};
-use inrush_core::{Facts, Job, OnConflict, Request, Verify};
+use inrush_core::{Facts, Job, Request, Verify};
 
 /// The strategy.
 pub(super) struct Bind;
@@ -55,13 +55,12 @@ impl Writing for Bind {
         job: &'l Job,
     ) -> Result<Box<dyn Lane + 'l>> {
         let columns = job.choice.columns.len();
-        let statement =
-            Statement::prepare(transaction.session, Insert::of(job).prepared(columns).as_bytes())?;
+        let insert = Insert::of(job, transaction.clauses).prepared(columns);
+        let statement = Statement::prepare(transaction.session, insert.as_bytes())?;
         Ok(Box::new(BindLane {
             transaction,
             statement,
             columns,
-            skips: job.request.on_conflict == OnConflict::Skip,
             sums: job.request.verify == Verify::Checksum,
         }))
     }
@@ -71,7 +70,6 @@ struct BindLane<'l> {
     statement: Statement<'l>,
     transaction: Transaction<'l>,
     columns: usize,
-    skips: bool,
     sums: bool,
 }
 
@@ -95,10 +93,12 @@ impl Lane for BindLane<'_> {
                 continue;
             }
             match self.transaction.run(|| self.statement.step(session))? {
-                Step::Done if session.connection().changes() == 0 => match self.skips {
-                    true => ack.skipped += 1,
-                    false => ack.faults.push(left_out(row)),
-                },
+                Step::Done if session.connection().changes() == 0 => {
+                    match self.transaction.is_skipped(cells, chunk, wire)? {
+                        true => ack.skipped += 1,
+                        false => ack.faults.push(left_out(row)),
+                    }
+                }
                 Step::Done => {
                     ack.loaded += 1;
                     if let Some(sums) = &mut ack.checksum {

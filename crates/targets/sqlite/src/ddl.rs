@@ -1,5 +1,6 @@
 //! SQL text: identifiers quoted, tables made, rows inserted.
 
+use crate::clauses::Clauses;
 use crate::facts::DatabaseFacts;
 use crate::types;
 use inrush_core::ledger::{self, Ledger};
@@ -91,18 +92,19 @@ pub(super) struct Insert {
 }
 
 impl Insert {
-    pub(super) fn of(job: &Job) -> Self {
+    pub(super) fn of(job: &Job, clauses: Clauses) -> Self {
         let choice = &job.choice;
         let names = || choice.columns.iter().map(|column| column.name.as_str());
-        // OR ABORT overrides the schema's own ON CONFLICT clauses: one that says IGNORE, REPLACE, FAIL or ROLLBACK would lose
-        // rows without telling us which.
+        // OR ABORT overrides the table's own ON CONFLICT clauses: one that says IGNORE, REPLACE, FAIL or ROLLBACK would lose
+        // rows without telling us which. It overrides what statements of triggers say as well, so it is said only where there are any.
+        let or = if clauses.of_table { "OR ABORT " } else { "" };
         // The table has another name in it: it may be called EXCLUDED, as the row with its key is.
         let stored = match job.request.on_conflict {
             OnConflict::Fail => "",
             _ => " AS \"inrush stored\"",
         };
         let table = quote(&job.table);
-        let head = format!("INSERT OR ABORT INTO {table}{stored} ({}) VALUES ", list(names()));
+        let head = format!("INSERT {or}INTO {table}{stored} ({}) VALUES ", list(names()));
         let set = |names: Vec<&str>| {
             names
                 .iter()

@@ -8,6 +8,7 @@ use std::path::Path;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, ffi};
 
+use crate::clauses::Clauses;
 use crate::ddl::{self, quote};
 use crate::lost;
 use crate::obstacle;
@@ -34,6 +35,8 @@ pub(super) struct DatabaseFacts {
     pub(super) is_in_memory: bool,
     /// Whether the existing table is STRICT.
     pub(super) is_strict: bool,
+    /// What the schema says of rows that the existing table refuses.
+    pub(super) clauses: Clauses,
 }
 
 impl DatabaseFacts {
@@ -77,6 +80,8 @@ pub(super) fn gather(
     if let Some(found) = &facts.table {
         database.is_strict =
             is_strict(&connection, &found.name).map_err(|error| explain(path, &error))?;
+        database.clauses =
+            Clauses::read(&connection, &found.name).map_err(|error| explain(path, &error))?;
     }
     if exists {
         facts.settings.insert("journal_mode".to_owned(), database.journal_mode.clone());

@@ -1,10 +1,12 @@
 //! Whether rows can have the keys of a table's rows: to SQLite `1`, `'1'` and `x'31'` are three keys.
 
-use rusqlite::Connection;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, params_from_iter};
 
 use crate::ddl::quote;
 use crate::types::{Class, Store};
 use inrush_core::error::{Error, Result};
+use inrush_core::flow::{Cell, Chunk, Wire};
 use inrush_core::wording::said_of;
 use inrush_core::{Action, Job, OnConflict, Type};
 
@@ -45,6 +47,46 @@ pub(super) fn look(connection: &Connection, job: &Job) -> rusqlite::Result<Resul
         .advise(format!("{said} stores the rows' values as such"))));
     }
     Ok(Ok(()))
+}
+
+/// Finds out whether the table has the key of a row that was not inserted.
+pub(super) struct Lookup {
+    sql: String,
+    /// Where the key's values are among those of a row.
+    places: Vec<usize>,
+}
+
+impl Lookup {
+    pub(super) fn of(job: &Job) -> Self {
+        let choice = &job.choice;
+        let is_same: Vec<String> =
+            choice.key.iter().map(|name| format!("{} = ?", quote(name))).collect();
+        let sql = format!("SELECT 1 FROM {} WHERE {}", quote(&job.table), is_same.join(" AND "));
+        let place = |key: &String| {
+            choice.columns.iter().position(|column| column.name.eq_ignore_ascii_case(key))
+        };
+        Self { sql, places: choice.key.iter().filter_map(place).collect() }
+    }
+
+    pub(super) fn finds(
+        &self,
+        connection: &Connection,
+        cells: &[Cell],
+        chunk: &Chunk,
+        wire: &Wire,
+    ) -> rusqlite::Result<bool> {
+        let value = |place: &usize| {
+            ToSqlOutput::Borrowed(match cells[*place] {
+                Cell::Null => ValueRef::Null,
+                Cell::Integer(number) => ValueRef::Integer(number),
+                Cell::Real(number) => ValueRef::Real(number),
+                Cell::Text(home, span) => ValueRef::Text(wire.value(chunk, home, span)),
+                Cell::Bytes(home, span) => ValueRef::Blob(wire.value(chunk, home, span)),
+            })
+        };
+        let values = params_from_iter(self.places.iter().map(value));
+        connection.prepare(&self.sql)?.exists(values)
+    }
 }
 
 /// The storage classes of a column's values, in SQLite's words.

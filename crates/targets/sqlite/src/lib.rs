@@ -7,10 +7,12 @@
 //! session  one connection, its waits       console   a connection for statements that are no load's
 //! ddl      SQL that names things           doctor    what the file puts at risk or holds back
 //! obstacle what SQLite would refuse        deferred foreign keys that are checked at the end
+//! clauses  what the schema says of refused rows
 //! ```
 
 mod bind;
 mod cells;
+mod clauses;
 mod console;
 mod ddl;
 mod deferred;

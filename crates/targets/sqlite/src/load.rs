@@ -7,23 +7,26 @@ use std::sync::atomic::AtomicBool;
 
 use rusqlite::types::ValueRef;
 
+use crate::clauses::Clauses;
 use crate::ddl;
 use crate::deferred;
 use crate::facts::{self, DatabaseFacts};
-use crate::keys;
+use crate::keys::{self, Lookup};
 use crate::pages::{ROW_ORDER, SORT_MEMORY};
 use crate::session::Session;
 use crate::statement::Step;
 use inrush_core::encode::Shape;
 use inrush_core::error::{Aftermath, Error, Result};
 use inrush_core::flow::checksum::Stored;
-use inrush_core::flow::{Cell, Checksum, Code, Encode};
+use inrush_core::flow::{Cell, Checksum, Chunk, Code, Encode, Wire};
 use inrush_core::ledger::{self, Begun, Entry};
 use inrush_core::target::{
     Ended, Fit, Inspect, Knob, KnobKind, Knobs, Lane, Load, Memory, Sent, Snapshot, Verdict,
     Weakness,
 };
-use inrush_core::{Action, Durability, Facts, Guarantee, Job, Request, Retry, TableFacts};
+use inrush_core::{
+    Action, Durability, Facts, Guarantee, Job, OnConflict, Request, Retry, TableFacts,
+};
 
 /// Rows in one transaction: all of them.
 const WHOLE_LOAD: u64 = 0;
@@ -190,8 +193,22 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
         lanes_max: 1,
         // The lane never waits: there is no server.
         encoders: facts.processors.saturating_sub(1),
-        notes: Vec::new(),
+        notes: notes(request, facts),
     }
+}
+
+/// What the load's own clause overrides without being meant to.
+fn notes(request: &Request, facts: &Facts) -> Vec<String> {
+    let clauses = DatabaseFacts::of(&facts.target).clauses;
+    let kept = facts.kept_table(request).filter(|_| clauses.of_table && clauses.of_triggers);
+    let note = |table: &TableFacts| {
+        format!(
+            "table {} has ON CONFLICT clauses, which the load overrides so that each refused row is known: SQLite then takes \
+             INSERT OR IGNORE, REPLACE INTO and the like in its triggers for INSERT, and a row for which that fails is a bad row",
+            table.name
+        )
+    };
+    kept.map(note).into_iter().collect()
 }
 
 pub(super) fn memory(knobs: &Knobs) -> Memory {
@@ -487,13 +504,22 @@ impl Load for SqliteLoad<'_> {
 
     fn lanes(&mut self) -> Result<Vec<Box<dyn Lane + '_>>> {
         // A table that the load makes has no such keys, and its file may be written without a connection.
-        let settles_by_row = self.job.kept_table().is_some()
-            && deferred::settles_by_row(self.session.connection(), &self.job.table)
-                .map_err(|error| self.session.explain(&error))?;
+        let look = || -> rusqlite::Result<(Clauses, bool)> {
+            let (connection, table) = (self.session.connection(), &self.job.table);
+            let settles_by_row = deferred::settles_by_row(connection, table)?;
+            Ok((Clauses::read(connection, table)?, settles_by_row))
+        };
+        let (clauses, settles_by_row) = match self.job.kept_table() {
+            Some(_) => look().map_err(|error| self.session.explain(&error))?,
+            None => (Clauses::default(), false),
+        };
+        let skips = self.job.request.on_conflict == OnConflict::Skip;
         let transaction = Transaction {
             session: &self.session,
             job: self.job,
+            clauses,
             settles_by_row,
+            lookup: (skips && clauses.leave_out).then(|| Lookup::of(self.job)),
             rows_max: rows_per_transaction(&self.job.choice.knobs),
             rows: 0,
             committed: &mut self.committed,
@@ -609,7 +635,10 @@ impl Load for SqliteLoad<'_> {
 pub(super) struct Transaction<'l> {
     pub(super) session: &'l Session<'l>,
     job: &'l Job,
+    pub(super) clauses: Clauses,
     settles_by_row: bool,
+    /// Where a row that was not inserted need not be a duplicate.
+    lookup: Option<Lookup>,
     rows_max: u64,
     rows: u64,
     committed: &'l mut Committed,
@@ -634,22 +663,46 @@ fn commit(session: &Session<'_>, job: &Job) -> Result<()> {
 }
 
 impl Transaction<'_> {
-    /// Runs a statement that inserts rows, and takes them back where one of them lacks a parent that no later row can be.
+    /// Runs a statement that inserts rows, and takes them back where one of them lacks a parent that no later row can be, or was
+    /// refused and stays all the same.
     #[inline]
     pub(super) fn run(&self, insert: impl FnOnce() -> Result<Step>) -> Result<Step> {
-        // By itself SQLite refuses such a row where each is a transaction.
-        if !self.settles_by_row || !self.session.in_transaction() {
+        if !self.clauses.keep_refused && !self.settles_by_row {
+            return insert();
+        }
+        // By itself SQLite refuses a row without its parent where each is a transaction.
+        let is_alone = !self.session.in_transaction();
+        if !self.clauses.keep_refused && is_alone {
             return insert();
         }
         self.session.execute("SAVEPOINT inrush_row")?;
         let mut step = insert()?;
-        if matches!(step, Step::Done) && deferred::are_open(self.session.connection()) {
-            self.session.execute("ROLLBACK TO inrush_row")?;
+        if matches!(step, Step::Done)
+            && (is_alone || self.settles_by_row)
+            && deferred::are_open(self.session.connection())
+        {
             let message = "FOREIGN KEY constraint failed".to_owned();
             step = Step::Refused(Code::ForeignKey, None, message);
         }
-        self.session.execute("RELEASE inrush_row")?;
+        // RAISE(ROLLBACK) has ended it.
+        if self.session.in_transaction() {
+            if matches!(step, Step::Refused(..)) {
+                self.session.execute("ROLLBACK TO inrush_row")?;
+            }
+            self.session.execute("RELEASE inrush_row")?;
+        }
         Ok(step)
+    }
+
+    /// Whether a row that SQLite did not insert has the key of another, which `--on-conflict skip` asks for: else a trigger left it out.
+    pub(super) fn is_skipped(&self, cells: &[Cell], chunk: &Chunk, wire: &Wire) -> Result<bool> {
+        let connection = self.session.connection();
+        match &self.lookup {
+            Some(lookup) => lookup
+                .finds(connection, cells, chunk, wire)
+                .map_err(|error| self.session.explain(&error)),
+            None => Ok(self.job.request.on_conflict == OnConflict::Skip),
+        }
     }
 
     /// A row was refused. Where SQLite has rolled back the whole transaction because of it (a trigger's RAISE(ROLLBACK)), the

@@ -248,6 +248,72 @@ fn rows_of_a_table_called_excluded_are_changed() {
     }
 }
 
+/// What statements of triggers say of conflicts holds, unless the table itself says something that a load has to override.
+#[test]
+fn triggers_that_ignore_what_is_there_refuse_no_row() {
+    let seen = "CREATE TABLE seen (v PRIMARY KEY); \
+                CREATE TRIGGER g AFTER INSERT ON t BEGIN INSERT OR IGNORE INTO seen VALUES (new.v); END";
+    for strategy in &STRATEGIES[1..] {
+        let fixture = Fixture::new();
+        fixture.write("t.csv", "id,v\n1,a\n2,a\n3,b\n");
+        fixture.sql("t.db", &format!("CREATE TABLE t (id INT UNIQUE, v); {seen}"));
+        let load = ["t.csv", "t.db", "--if-exists", "append", "--strategy", strategy];
+        fixture.load(&load).exits(0);
+        assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 3, "{strategy}");
+        assert_eq!(fixture.number("t.db", "SELECT count(*) FROM seen"), 2, "{strategy}");
+    }
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "id,v\n1,a\n2,a\n3,b\n");
+    fixture.sql("t.db", &format!("CREATE TABLE t (id INT UNIQUE ON CONFLICT REPLACE, v); {seen}"));
+    let load = ["t.csv", "t.db", "--if-exists", "append", "--max-rejects", "1"];
+    let plan = fixture.inrush(&[&["plan"], &load[..]].concat()).exits(0);
+    plan.prints(&["table t has ON CONFLICT clauses, which the load overrides"]);
+    fixture.load(&load).exits(3);
+    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 2);
+}
+
+/// With RAISE(FAIL) SQLite keeps what the row has changed so far, and the row itself where the trigger comes after it.
+#[test]
+fn a_row_that_a_trigger_refuses_leaves_nothing() {
+    for strategy in &STRATEGIES[1..] {
+        for rows in ["0", "1"] {
+            let fixture = Fixture::new();
+            fixture.write("t.csv", "id,v\n1,a\n2,bad\n3,c\n").sql(
+                "t.db",
+                "CREATE TABLE t (id INT, v); CREATE TABLE seen (v); \
+                 CREATE TRIGGER g AFTER INSERT ON t BEGIN INSERT INTO seen VALUES (new.v); \
+                   SELECT RAISE(FAIL, 'no') WHERE new.v = 'bad'; END",
+            );
+            let load = ["t.csv", "t.db", "--if-exists", "append", "--strategy", strategy];
+            let commits = format!("rows_per_transaction={rows}");
+            let load = [&load[..], &["--max-rejects", "1", "--set", &commits]].concat();
+            fixture.load(&load).exits(3);
+            assert_eq!(fixture.read("t.rejects.csv"), b"id,v\n2,bad\n");
+            assert_eq!(fixture.table("t.db", "t"), rows![[1, "a"], [3, "c"]], "{strategy} {rows}");
+            assert_eq!(fixture.query("t.db", "SELECT * FROM seen"), rows![["a"], ["c"]]);
+        }
+    }
+}
+
+/// Neither a row whose key is there nor one that a trigger leaves out changes anything, but only one of them is to be skipped.
+#[test]
+fn rows_that_a_trigger_leaves_out_are_not_skipped() {
+    for strategy in &STRATEGIES[1..] {
+        let fixture = Fixture::new();
+        fixture.write("t.csv", "id,v\nA,a\nb,new\nc,bad\nd,d\n").sql(
+            "t.db",
+            "CREATE TABLE t (id TEXT COLLATE NOCASE PRIMARY KEY, v); INSERT INTO t VALUES ('B', 'old'); \
+             CREATE TRIGGER g BEFORE INSERT ON t WHEN new.v = 'bad' BEGIN SELECT RAISE(IGNORE); END",
+        );
+        let load = ["t.csv", "t.db", "--if-exists", "append", "--on-conflict", "skip"];
+        let load = [&load[..], &["--strategy", strategy, "--max-rejects", "1"]].concat();
+        let run = fixture.load(&[&load[..], &["--json"]].concat()).exits(3);
+        assert_eq!(run.json()["rows_skipped"], 1, "{strategy}");
+        assert_eq!(fixture.read("t.rejects.csv"), b"id,v\nc,bad\n", "{strategy}");
+        assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 3, "{strategy}");
+    }
+}
+
 /// A key of another storage class is another key, so each row would be added beside the one that it is to change.
 #[test]
 fn rows_whose_keys_are_of_another_class_are_refused() {
