@@ -281,6 +281,10 @@ impl Nobody {
     }
 
     fn load(&self, fixture: &Fixture, args: &[&str]) -> Outcome {
+        self.inrush(fixture, &[&["load"], args].concat())
+    }
+
+    fn inrush(&self, fixture: &Fixture, args: &[&str]) -> Outcome {
         let mut command = match &self.bin {
             Some(bin) => {
                 let mut command = Command::new(bin.path("inrush"));
@@ -289,8 +293,8 @@ impl Nobody {
             }
             None => Command::new(INRUSH),
         };
-        command.arg("load").args(args).current_dir(fixture.dir());
-        Outcome::of(format!("inrush load {}", args.join(" ")), finish(start(&mut command), b""))
+        command.args(args).current_dir(fixture.dir());
+        Outcome::of(format!("inrush {}", args.join(" ")), finish(start(&mut command), b""))
     }
 
     /// As [`Fixture::refuses`].
@@ -312,6 +316,12 @@ fn a_read_only_database() {
     let append = ["in.csv", "shop.db", "--table", "old", "--if-exists", "append"];
     nobody.refused(&fixture, &append).says(&["shop.db is read-only", "permissions"]);
     nobody.refused(&fixture, &["in.csv", "shop.db"]).says(&["shop.db is read-only"]);
+    // Files of another user's beside one in WAL mode would shut its owner out.
+    mode(&fixture, "shop.db", 0o644);
+    fixture.sql("shop.db", "PRAGMA journal_mode = wal");
+    mode(&fixture, "shop.db", 0o444);
+    fixture.leaves_all(|| nobody.inrush(&fixture, &[&["plan"], &append[..]].concat()).exits(0));
+    nobody.refused(&fixture, &append).says(&["shop.db is read-only"]);
 }
 
 #[test]

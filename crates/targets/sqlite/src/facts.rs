@@ -10,11 +10,13 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, ffi};
 
 use crate::clauses::Clauses;
 use crate::ddl::{self, quote};
+use crate::doctor::{self, Beside};
 use crate::lost;
 use crate::obstacle;
 use crate::pages::layout::{database_obstacle, table_obstacle};
 use crate::session::{
-    Home, LockWait, explain, open_file, refuse_leftovers, wait_for_program, with_suffix,
+    Home, LockWait, explain, is_read_only, open_file, refuse_leftovers, wait_for_program,
+    with_suffix,
 };
 use crate::types;
 use inrush_core::error::{Error, Kind, Result};
@@ -141,8 +143,15 @@ fn open(path: &Path, locks: &LockWait<'_>) -> rusqlite::Result<Connection> {
     };
     // A reader of a database in WAL mode makes -wal and -shm files, and only one that may write takes them away again.
     // Of one that is open here, which has a -wal file by now, the header is not read: who closes a file frees the locks of the process.
-    if Claim::is_free_and(path, || is_wal(path)) && !with_suffix(path, "-wal").exists() {
-        return look(OpenFlags::SQLITE_OPEN_READ_WRITE);
+    if Claim::is_free_and(path, || is_wal(path)) {
+        let [has_log, has_index] =
+            ["-wal", "-shm"].map(|suffix| with_suffix(path, suffix).exists());
+        if !(has_log && has_index) && is_read_only(path) {
+            return doctor::open(path, true, Beside::of(path), locks);
+        }
+        if !has_log {
+            return look(OpenFlags::SQLITE_OPEN_READ_WRITE);
+        }
     }
     match look(OpenFlags::SQLITE_OPEN_READ_ONLY) {
         Err(rusqlite::Error::SqliteFailure(code, _))

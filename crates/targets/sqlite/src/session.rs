@@ -163,6 +163,10 @@ impl<'a> Session<'a> {
         let mut is_made = false;
         let connection = wait_for_program(path, &locks)
             .and_then(|()| {
+                if !is_absent && is_read_only(path) {
+                    let refused = ffi::Error::new(ffi::SQLITE_READONLY);
+                    return Err(rusqlite::Error::SqliteFailure(refused, None));
+                }
                 is_made = in_place && is_absent && make_file(path);
                 open_file(file, flags)
             })
@@ -473,6 +477,17 @@ pub(super) fn open_file(path: &Path, flags: OpenFlags) -> rusqlite::Result<Conne
             Ok(connection)
         }
     }
+}
+
+/// Whether the database's file is one that this process may not write to. SQLite opens such a one all the same, to read, and leaves files
+/// of this user's beside one in WAL mode, which shut its owner out.
+pub(super) fn is_read_only(path: &Path) -> bool {
+    use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+    // Of one that is open here no handle is closed: that would free the locks on it.
+    Claim::is_free_and(path, || {
+        let opened = File::options().write(true).open(path);
+        opened.is_err_and(|error| matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem))
+    })
 }
 
 /// Makes the empty file of a new database; whether it is ours. Where it can't be made, SQLite says why when it opens it.

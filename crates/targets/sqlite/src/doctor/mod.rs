@@ -16,6 +16,7 @@ use inrush_core::target::Location;
 
 use crate::facts::engine;
 use crate::session::Home;
+pub(super) use open::{Beside, open};
 use seen::Seen;
 
 pub(super) struct SqliteDoctor;

@@ -16,7 +16,7 @@ const JOURNAL_MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 
 /// What lies beside the database.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Beside {
+pub(crate) struct Beside {
     /// Bytes of the write-ahead log.
     pub(super) wal_bytes: u64,
     /// Bytes of a rollback journal, of a writer that is at work or was interrupted.
@@ -24,7 +24,7 @@ pub(super) struct Beside {
 }
 
 impl Beside {
-    pub(super) fn of(path: &Path) -> Self {
+    pub(crate) fn of(path: &Path) -> Self {
         let bytes = |suffix| fs::metadata(with_suffix(path, suffix)).map_or(0, |found| found.len());
         let mut begin = [0; 8];
         let is_hot = File::open(with_suffix(path, "-journal"))
@@ -40,7 +40,7 @@ impl Beside {
 /// journal would be played back, it is read without locks: as it lies there (`immutable`), or, with a log that has something in it, with
 /// the log's index in this connection's own memory, which is what SQLite does in exclusive mode. Who writes meanwhile may make such a
 /// look fail; it harms nobody. The connection must be closed before `locks` goes.
-pub(super) fn open(
+pub(crate) fn open(
     path: &Path,
     is_wal: bool,
     beside: Beside,
