@@ -292,18 +292,25 @@ fn asks(connection: &Connection, table: &TableFacts) -> Result<Asks, Refusal> {
     })
 }
 
-/// A column of a key that has a collation, as only the table's own statement says.
+/// The statement that would make the table.
+pub(super) fn statement(connection: &Connection, table: &str) -> Result<String, Refusal> {
+    let sql = format!("SELECT sql FROM duckdb_tables() WHERE {}", here(table));
+    Ok(connection.value(&sql)?.unwrap_or_default())
+}
+
+/// The collation of a column, as only the statement that makes its table says.
+pub(super) fn collation<'s>(statement: &'s str, column: &str) -> Option<&'s str> {
+    // The engine puts a name in quotes only where it has to.
+    let names = [column.to_owned(), quote(column)];
+    let spelled = |name| ["(", ", "].map(|before| format!("{before}{name} VARCHAR COLLATE "));
+    let behind = names.iter().flat_map(spelled).find_map(|words| statement.split_once(&words))?.1;
+    behind.split([' ', ',', ')']).next()
+}
+
+/// A column of a key that has a collation.
 fn collated(connection: &Connection, table: &TableFacts) -> Result<Option<String>, Refusal> {
-    let sql = format!("SELECT sql FROM duckdb_tables() WHERE {}", here(&table.name));
-    let made = connection.value(&sql)?.unwrap_or_default();
-    let is_collated = |column: &&String| {
-        // The engine puts a name in quotes only where it has to.
-        [column.to_string(), quote(column)].iter().any(|name| {
-            ["(", ", "]
-                .iter()
-                .any(|before| made.contains(&format!("{before}{name} VARCHAR COLLATE ")))
-        })
-    };
+    let made = statement(connection, &table.name)?;
+    let is_collated = |column: &&String| collation(&made, column).is_some();
     Ok(table
         .primary_key
         .iter()

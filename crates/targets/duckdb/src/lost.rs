@@ -1,7 +1,7 @@
 //! What a table has besides columns and rows, which goes when it is dropped.
 
 use crate::connection::{Connection, Refusal};
-use crate::facts::{here, indexes, is_generated, plain};
+use crate::facts::{collation, here, indexes, is_generated, plain, statement};
 
 /// In the words of SQL, one each.
 pub(super) fn read(connection: &Connection, table: &str) -> Result<Vec<String>, Refusal> {
@@ -51,6 +51,14 @@ pub(super) fn read(connection: &Connection, table: &str) -> Result<Vec<String>, 
             false => format!("DEFAULT {default} of {column}"),
         });
     }
+    let made = statement(connection, table)?;
+    let columns = format!(
+        "SELECT column_name FROM duckdb_columns() WHERE {here} AND data_type = 'VARCHAR' ORDER BY column_index"
+    );
+    for column in connection.rows(&columns)?.iter().flatten().flatten() {
+        let collation = collation(&made, column);
+        lost.extend(collation.map(|collation| format!("COLLATE {collation} of {column}")));
+    }
     for kind in ["CHECK", "UNIQUE", "FOREIGN KEY"] {
         lost.extend(of(kind));
     }
@@ -58,6 +66,13 @@ pub(super) fn read(connection: &Connection, table: &str) -> Result<Vec<String>, 
         let kind = if index.is_unique { "UNIQUE INDEX" } else { "INDEX" };
         let parts: Vec<String> = index.parts.iter().map(|part| plain(part)).collect();
         lost.push(format!("{kind} {} ({})", index.name, parts.join(", ")));
+    }
+    let comments = format!(
+        "SELECT EXISTS (SELECT 1 FROM duckdb_tables() WHERE {here} AND comment IS NOT NULL) \
+         OR EXISTS (SELECT 1 FROM duckdb_columns() WHERE {here} AND comment IS NOT NULL)"
+    );
+    if connection.value(&comments)?.as_deref() == Some("true") {
+        lost.push("comments".to_owned());
     }
     Ok(lost)
 }

@@ -239,14 +239,15 @@ fn what_is_lost_is_said_in_the_words_of_its_definition() {
     sql(
         &fixture,
         "x.duckdb",
-        "CREATE TABLE t (id INTEGER DEFAULT 7, name VARCHAR, up VARCHAR GENERATED ALWAYS AS (upper(name) || ', x')); \
-         CREATE UNIQUE INDEX u ON t (coalesce(name, ', '''), \"id\")",
+        "CREATE TABLE t (id INTEGER DEFAULT 7, name VARCHAR COLLATE NOCASE, \"a b\" VARCHAR COLLATE NFC.NOCASE, up VARCHAR GENERATED ALWAYS AS (upper(name) || ', x')); \
+         CREATE UNIQUE INDEX u ON t (coalesce(name, ', '''), \"id\"); COMMENT ON COLUMN t.name IS 'of a person'",
     );
     let run = fixture.inrush(&["plan", "t.csv", "x.duckdb", "--if-exists", "replace"]).exits(0);
     run.prints(&[
         "DEFAULT 7 of id",
         "GENERATED ALWAYS AS ((upper(\"name\") || ', x')) of up",
-        "UNIQUE INDEX u ((COALESCE(\"name\", ', ''')), id)",
+        "COLLATE NOCASE of name, COLLATE NFC.NOCASE of a b",
+        "UNIQUE INDEX u ((COALESCE(\"name\", ', ''')), id), comments",
     ]);
 }
 
