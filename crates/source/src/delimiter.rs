@@ -251,6 +251,9 @@ impl Reading {
         let mut scanner = Scanner::new(&self.dialect, head);
         let (mut fields, mut lines) = (Vec::new(), 0);
         while let Some(record) = scanner.next(&mut fields) {
+            if record.is_blank() {
+                continue;
+            }
             let with_values = match is_filled_up {
                 true => fields.iter().filter(|field| !field.raw(head).is_empty()).count(),
                 false => fields.len(),
@@ -258,6 +261,10 @@ impl Reading {
             let is_short = with_values * 2 <= self.width;
             let is_whole = fields.len() == self.width && !(is_filled_up && is_short);
             if record.fault.is_none() && is_whole {
+                // Comments and blank lines alone are no title.
+                if lines == 0 {
+                    return 0;
+                }
                 let before = &head[..record.start as usize];
                 return inrush_scan::count_lines(&self.dialect, before) as usize;
             }

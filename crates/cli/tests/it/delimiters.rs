@@ -29,6 +29,10 @@ fn a_title_is_named_by_the_load_that_it_ends() {
     // As it is said.
     fixture.load(&["in.csv", "t.db", "--skip-lines", "2"]).exits(0);
     assert_eq!(fixture.table("t.db", "in"), rows![[1, 2], [2, 3], [4, 5]]);
+    // Comments and blank lines are no title.
+    fixture.write("in.csv", "\n# made\n# v1.2\nid,a,b\n1,2,3\n4,5\n");
+    let run = fixture.refuses(&["in.csv", "u.db", "--comment", "#"]).says(&["line 6: 2 fields"]);
+    assert!(!run.stderr.contains("title"), "{run:?}");
 }
 
 /// As Excel saves a sheet with lines above the header.
