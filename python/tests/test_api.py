@@ -537,7 +537,7 @@ ADVICE = {
     "say --quote none": 'say quote=""',
     "--decimal , reads them": 'decimal="," reads them',
     "check --skip-lines, --comment and --encoding": "check skip_lines, comment and encoding",
-    "say so: --encoding latin1": 'say so: encoding="latin1"',
+    "--encoding windows-1252 reads it": 'encoding="windows-1252" reads it',
     "go on with --resume and a higher --max-rejects: a file": "go on with resume=True and a higher max_rejects: a file",
     "--if-exists append adds the new rows": 'if_exists="append" adds the new rows',
     "--json lists them, cut--off": "--json lists them, cut--off",

@@ -196,28 +196,36 @@ pub(crate) fn is_utf16(encoding: &'static Encoding) -> bool {
     encoding == UTF_16LE || encoding == UTF_16BE
 }
 
-/// The first byte beyond ASCII of what has none that is of UTF-8, and all of which windows-1252 has letters or signs for: what Excel
-/// writes in Western Europe. Its place, and what it is.
-pub(crate) fn like_windows_1252(text: &[u8]) -> Option<(usize, u8)> {
-    let mut first = None;
-    let mut at = 0;
-    for chunk in text.utf8_chunks() {
-        let valid = chunk.valid();
-        // What is cut off at the end may be of either.
-        let malformed = chunk.invalid();
-        if !valid.is_ascii()
-            || malformed.iter().any(|byte| [0x81, 0x8d, 0x8f, 0x90, 0x9d].contains(byte))
-        {
-            return None;
-        }
-        at += valid.len();
-        if first.is_none() {
-            first = malformed.first().map(|byte| (at, *byte));
-        }
-        at += malformed.len();
+/// What to say of the encoding of a text that is not UTF-8. Where its bytes beyond ASCII stand alone or in twos, have nothing of UTF-8, and
+/// windows-1252 has letters or signs for all, it is what Excel writes in Western Europe; where most of them make up words, it is another
+/// one, of which only who reads the values can tell. Nothing where it may as well be UTF-8 with a fault in it.
+pub fn words(text: &[u8]) -> Option<&'static str> {
+    if str::from_utf8(text).is_ok() {
+        return None;
     }
-    first
+    let (mut in_utf8, mut malformed, mut is_western) = (0, 0, true);
+    for chunk in text.utf8_chunks() {
+        in_utf8 += chunk.valid().bytes().filter(|byte| !byte.is_ascii()).count();
+        // What is cut off at the end may be of either.
+        malformed += chunk.invalid().len();
+        is_western &= !chunk.invalid().iter().any(|byte| UNUSED.contains(byte));
+    }
+    let runs = text.split(u8::is_ascii).map(<[u8]>::len);
+    let in_words: usize = runs.filter(|length| *length >= WORD_MIN).sum();
+    if 2 * in_words > in_utf8 + malformed && malformed >= in_utf8 {
+        return Some(
+            "it seems to be in another encoding, such as windows-1251 or iso-8859-7: say which with --encoding, and look at the values",
+        );
+    }
+    (in_utf8 == 0 && is_western)
+        .then_some("if it is what Excel writes in Western Europe, --encoding windows-1252 reads it")
 }
+
+/// Bytes that are nothing in windows-1252, or signs that hardly stand in a text: a florin, and accents by themselves.
+const UNUSED: [u8; 8] = [0x81, 0x83, 0x88, 0x8d, 0x8f, 0x90, 0x98, 0x9d];
+
+/// So many letters beyond ASCII in a row hardly stand in words of Latin letters.
+const WORD_MIN: usize = 3;
 
 #[cfg(test)]
 mod tests {
@@ -323,16 +331,25 @@ mod tests {
     }
 
     #[test]
-    fn text_without_any_utf8_is_like_windows_1252() {
-        for (text, is_like) in [
-            (&b"a;M\xfcller;\x80 5"[..], Some((3, 0xfc))),
+    fn letters_among_ascii_are_of_western_europe_and_words_of_others_of_elsewhere() {
+        for (text, wanted) in [
+            (&b"a;M\xfcller;\x80 5"[..], Some("windows-1252")),
+            (b"Fu\xdfg\xe4nger\xfc\xdfe", Some("windows-1252")),
+            (b"1,\xcf\xf0\xe8\xe2\xe5\xf2", Some("windows-1251")),
+            // "Привет" of DOS, half of which is UTF-8 by accident.
+            (b"1,\x8f\xe0\xa8\xa2\xa5\xe2", Some("windows-1251")),
             ("a;M\u{fc}ller".as_bytes(), None),
+            ("\u{41f}\u{440}\u{438}\u{432}\u{435}\u{442}".as_bytes(), None),
             (b"M\xfcller and \xc3\xbc", None),
             (b"\x81", None),
+            // Japanese.
+            (b"1,\x83e\x83X\x83g", None),
             (b"plain", None),
             (b"", None),
         ] {
-            assert_eq!(like_windows_1252(text), is_like, "{text:?}");
+            let said = words(text);
+            assert_eq!(said.is_some(), wanted.is_some(), "{text:?}: {said:?}");
+            assert!(said.zip(wanted).is_none_or(|(said, name)| said.contains(name)), "{said:?}");
         }
     }
 }

@@ -1,8 +1,9 @@
 //! The columns' names: from a header, or made up.
 
 use std::mem;
+use std::string::FromUtf8Error;
 
-use inrush_scan::{Dialect, Newline, Scanner, escapes_delimiter};
+use inrush_scan::{Dialect, Fault, Newline, Record, Scanner, escapes_delimiter};
 
 use crate::first_line::{self, HeaderVerdict};
 use crate::head::{Head, lead};
@@ -10,7 +11,8 @@ use crate::infer::{Observed, Spot, is_null_like};
 use crate::look::Records;
 use crate::sample::Sample;
 use crate::sniff::{self, First};
-use crate::{Source, decode};
+use crate::{Input, Source, decode, quoting};
+use inrush_core::encode::quoting_words;
 use inrush_core::error::{Error, Result, is_invisible, shorten};
 use inrush_core::{ColumnRequest, DialectRequest, MissingColumns, NewColumns, Nulls};
 
@@ -97,17 +99,13 @@ impl Source {
             let mut body_at = start;
             let here = match first {
                 Some(First { values, record, .. }) if self.header => {
-                    if record.fault.is_some() {
-                        return Err(Error::source(format!(
-                            "{}: the quoting of the header is broken",
-                            head.input.name
-                        ))
-                        .advise("check --quote, or say --quote none"));
+                    if let Some(fault) = record.fault {
+                        return Err(broken(head, &record, fault, dialect));
                     }
                     body_at = start + record.next as usize;
                     head.input.header = text[record.start as usize..record.next as usize].to_vec();
                     let quoted = quoted(&head.input.header, dialect);
-                    let names = header_names(&head.input.name, values, &quoted, warnings)?;
+                    let names = header_names(&head.input, values, &quoted, warnings)?;
                     warnings.extend(stray_quote(&names, &quoted, dialect));
                     names
                 }
@@ -269,6 +267,37 @@ fn shown(values: &[Vec<u8>]) -> String {
 /// Fields of a line that a message shows.
 const SHOWN_MAX: usize = 10;
 
+/// That the quoting of the header's record is broken. Without quotes it would be read where a blank stands behind one that closes, and
+/// quotes be part of all names and values: that is proposed where most lines are broken by something else.
+fn broken(head: &Head, record: &Record, fault: Fault, dialect: &Dialect) -> Error {
+    let start = head.body_start();
+    let text = &head.text[start..];
+    let line = inrush_scan::count_lines(dialect, &head.text[..start + record.start as usize]) + 1;
+    let is_blank_behind = match fault {
+        Fault::TextAfterQuote { at } => {
+            let mut behind = text[at as usize..].iter().skip_while(|byte| **byte == b' ');
+            behind
+                .next()
+                .is_none_or(|byte| matches!(byte, b'\n' | b'\r') || *byte == dialect.delimiter)
+        }
+        _ => false,
+    };
+    let error = Error::source(format!(
+        "{}: line {line}: the quoting of the header is broken: {}",
+        head.input.name,
+        quoting_words(fault, record, text)
+    ));
+    match is_blank_behind {
+        true => error.advise(
+            "take the blanks behind closing quotes out of the file first: a quoted field ends with its quote",
+        ),
+        false if quoting::is_mostly_broken(text, head.whole, dialect) => {
+            error.advise("check --quote, or say --quote none")
+        }
+        false => error.advise("check --quote, or fix the line"),
+    }
+}
+
 /// Which fields of the header's record are in quotes.
 fn quoted(header: &[u8], dialect: &Dialect) -> Vec<bool> {
     let mut fields = Vec::new();
@@ -283,29 +312,39 @@ fn stray_quote(names: &[String], quoted: &[bool], dialect: &Dialect) -> Option<S
     let stray = names.iter().zip(quoted).position(is_stray)?;
     Some(format!(
         "a blank stands before the quote of {} in the header, so its quotes are part of the name, and those of values after a blank are \
-         part of them: a quoted field begins with its quote",
-        names[stray]
+         part of them: {}",
+        names[stray],
+        sniff::BLANK_THEN_QUOTE
     ))
 }
 
 /// The names; blanks at an end of one are part of it only in quotes.
 fn header_names(
-    input: &str,
+    input: &Input,
     values: Vec<Vec<u8>>,
     quoted: &[bool],
     warnings: &mut Vec<String>,
 ) -> Result<Vec<String>> {
     let bad = |what: &str, n: usize| {
-        Error::source(format!("{input}: the name of column {n} in the header {what}"))
-            .advise("check --encoding, or say --header no if the first line is data")
+        Error::source(format!("{}: the name of column {n} in the header {what}", input.name))
+    };
+    let or_data = "or say --header no if the first line is data";
+    let no_utf8 = |error: FromUtf8Error, n: usize| {
+        let words = decode::is_utf8(input.encoding).then(|| decode::words(error.as_bytes()));
+        let error = bad("is not UTF-8", n);
+        match words.flatten() {
+            Some(words) => error.advise(words).advise(or_data),
+            None => error.advise(format!("check --encoding, {or_data}")),
+        }
     };
     values
         .into_iter()
         .enumerate()
         .map(|(index, value)| {
-            let name = String::from_utf8(value).map_err(|_| bad("is not UTF-8", index + 1))?;
+            let name = String::from_utf8(value).map_err(|error| no_utf8(error, index + 1))?;
             if name.contains('\0') {
-                return Err(bad("holds a NUL byte", index + 1));
+                let error = bad("holds a NUL byte", index + 1);
+                return Err(error.advise(format!("check --encoding, {or_data}")));
             }
             let is_quoted = quoted.get(index).copied().unwrap_or(false);
             if let Some(unseen) = name.chars().find(|c| is_invisible(*c)) {

@@ -321,11 +321,9 @@ impl Source {
         }
         for (index, head) in heads.iter().enumerate() {
             // What is to be bytes is no text of any encoding.
-            let is_like_windows_1252 = decode::is_utf8(head.input.encoding)
-                && decode::like_windows_1252(&source.without_bytes(head, &dialect)).is_some();
-            if !is_like_windows_1252 {
-                continue;
-            }
+            let is_open = decode::is_utf8(head.input.encoding);
+            let words = is_open.then(|| decode::words(&source.without_bytes(head, &dialect)));
+            let Some(words) = words.flatten() else { continue };
             let loaded = read.columns.apply(&mut fields.clone(), |_| Type::Text).ok().flatten();
             let column = |field: usize| match source.orders.get(index) {
                 Some(order) => order.iter().position(|at| *at == Some(field)),
@@ -340,8 +338,7 @@ impl Source {
             if let Some(at) = malformed(head, &dialect, is_loaded) {
                 let (line, byte) = (source.grammar.lines(&head.text[..at]) + 1, head.text[at]);
                 warnings.push(format!(
-                    "{}: line {line} is not UTF-8 (byte {byte:#04x}), so it is a bad row (--encoding windows-1252 \
-                     reads what Excel writes in Western Europe)",
+                    "{}: line {line} is not UTF-8 (byte {byte:#04x}), so it is a bad row ({words})",
                     head.input.name
                 ));
             }

@@ -111,6 +111,12 @@ fn score(head: &[u8], whole: bool, dialect: &Dialect) -> Score {
     Score { regular: regular as f64 / records.max(1) as f64, width, quoted, broken, records }
 }
 
+/// Whether more records of `head` have broken quotes than sound ones.
+pub(super) fn is_mostly_broken(head: &[u8], whole: bool, dialect: &Dialect) -> bool {
+    let Score { broken, quoted, .. } = score(head, whole, dialect);
+    broken > quoted
+}
+
 /// The most frequent number; of several the larger.
 pub(super) fn usual(widths: &[usize]) -> usize {
     let mut counts = std::collections::BTreeMap::new();

@@ -134,7 +134,7 @@ pub(crate) fn dialect(
         );
     }
     let is_spaced = found.is_spaced && dialect.delimiter != b' ';
-    warnings.extend(stray_quotes(head, &dialect).filter(|_| is_spaced));
+    warnings.extend(stray_quotes(head, &dialect));
     Ok(Sniffed { dialect, reasons, warnings, title, is_spaced })
 }
 
@@ -164,17 +164,29 @@ pub(crate) fn lost_escapes(head: &[u8], dialect: &Dialect, reads_null: bool) -> 
 
 /// That quotes behind blanks quote nothing, where values have such; of a header that has them more is said.
 fn stray_quotes(head: &[u8], dialect: &Dialect) -> Option<String> {
-    let stray = [dialect.delimiter, b' ', dialect.quote?];
-    let (header, rest) = head.split_at(memchr::memchr(b'\n', head)?);
-    let has = |text: &[u8]| memchr::memmem::find(text, &stray).is_some();
-    (has(rest) && !has(header)).then(|| {
-        format!(
-            "quotes behind a blank quote nothing, and are part of the values: take such blanks out first (sed 's/{0} {1}/{0}{1}/g')",
-            char::from(stray[0]).escape_default(),
-            char::from(stray[2])
-        )
-    })
+    let quote = dialect.quote?;
+    let is_stray = |field: &Field| {
+        let raw = field.raw(head);
+        let text = raw.trim_ascii_start();
+        !field.form.is_quoted() && text.len() < raw.len() && text.first() == Some(&quote)
+    };
+    let mut scanner = Scanner::new(dialect, head);
+    let mut fields = Vec::new();
+    let mut is_header = true;
+    for _ in 0..RECORDS_MAX {
+        let record = scanner.next(&mut fields)?;
+        if fields.iter().any(is_stray) {
+            return (!is_header).then(|| {
+                format!("quotes behind a blank quote nothing, and are part of the values, --trim or not: {BLANK_THEN_QUOTE}")
+            });
+        }
+        is_header &= record.is_blank();
+    }
+    None
 }
+
+/// What to do where blanks stand before quotes, which a program that knows where quotes open has to take out.
+pub(crate) const BLANK_THEN_QUOTE: &str = "a quoted field begins with its quote (Python's csv.reader leaves such blanks out with skipinitialspace=True)";
 
 /// The delimiters to try, the likeliest first, and the one to take where none is found.
 fn delimiters(told: Option<u8>, format: Option<Format>, extension: &str) -> (Vec<u8>, u8) {

@@ -328,7 +328,16 @@ fn what_excel_writes_in_western_europe_is_recognised_and_not_converted_unasked()
     files.write("in.csv", b"id;name\n1;Ann\n2;M\xfcller\n");
     let words = ["in.csv: line 3 is not UTF-8 (byte 0xfc)", "--encoding windows-1252"];
     files.inrush(&["plan", "in.csv", "t.db"]).exits(0).prints(&words);
-    files.refuses(&["in.csv", "t.db"]).says(&["line 3", "--encoding"]);
+    files.refuses(&["in.csv", "t.db"]).says(&["line 3", "--encoding windows-1252"]);
+    files.write("in.csv", b"id;Ann\xe9e\n1;2020\n");
+    files.refuses(&["in.csv", "t.db"]).says(&["column 2 in the header", "--encoding windows-1252"]);
+    // Russian, which any encoding of single bytes makes letters of.
+    let says = ["such as windows-1251", "look at the values"];
+    files.write("in.csv", b"id;name\n1;\xcf\xf0\xe8\xe2\xe5\xf2\n");
+    files.inrush(&["plan", "in.csv", "t.db"]).exits(0).prints(&says);
+    files.refuses(&["in.csv", "t.db"]).says(&says);
+    files.write("in.csv", b"id;\xe8\xec\xff\n1;2\n");
+    files.refuses(&["in.csv", "t.db"]).says(&says);
     // What has UTF-8 elsewhere is damaged, and in no other encoding.
     files.write("in.csv", b"id;name\n1;Zo\xc3\xab\n2;M\xfcller\n");
     let planned = files.inrush(&["plan", "in.csv", "t.db"]).exits(0).stdout;
@@ -474,6 +483,29 @@ fn blanks_behind_delimiters_are_named() {
         .says(&["4 fields where 3 are expected (a quote behind a blank quotes nothing)"]);
     let outcome = fixture.load(&["in.csv", "v.db", "--trim", "--max-rejects", "1"]).exits(3);
     assert!(!outcome.stdout.contains("a blank stands"), "{}", outcome.stdout);
+    // However many blanks there are, and whatever else is cut off.
+    fixture.write("in.csv", "id,  name,v\n1,   \"b\",3\n2,   \"c\",4\n");
+    let says = ["quotes behind a blank quote nothing", "--trim or not", "skipinitialspace=True"];
+    fixture.load(&["in.csv", "w.db", "--trim"]).exits(0).prints(&says);
+}
+
+#[test]
+fn a_header_with_broken_quotes_says_where_and_what_helps() {
+    let fixture = Fixture::new();
+    let where_it_is = "line 2: the quoting of the header is broken: text after a closing quote";
+    for (text, advice) in [
+        ("#\n\"id\",\"a\" \n\"1\",\"x\" \n", "take the blanks behind closing quotes out"),
+        ("#\n\"id\" ,\"a\"\n\"1\",\"x\"\n", "take the blanks behind closing quotes out"),
+        ("#\n\"id\"x,\"a\"\n\"1\",\"x\"\n\"2\",\"y\"\n", "fix the line"),
+    ] {
+        fixture.write("in.csv", text);
+        let run = fixture.refuses(&["in.csv", "t.db", "--skip-lines", "1"]);
+        let run = run.says(&[where_it_is, advice]);
+        assert!(!run.stderr.contains("--quote none"), "{run:?}");
+    }
+    fixture.write("in.csv", "#\n\"id\"x,\"a\"\n\"1\"x,\"x\"\n");
+    let broken = ["in.csv", "t.db", "--skip-lines", "1", "--quote", "\""];
+    fixture.refuses(&broken).says(&[where_it_is, "--quote none"]);
 }
 
 #[test]

@@ -178,7 +178,7 @@ fn each_kind_of_bad_row_is_told_with_file_line_column_value_and_reason() {
         &["line 2:", "7 fields where 6 are expected"],
         &["line 2:", "quote", "never closed", "--quote none"],
         &["line 2:", "text after a closing quote", "'b,1'"],
-        &["line 2, column name:", "invalid UTF-8", "0xeb", "--encoding latin1"],
+        &["line 2, column name:", "invalid UTF-8", "0xeb", "--encoding windows-1252"],
         &["line 2, column name:", "NUL"],
         &["line 2, column n:", "'many' is not an integer"],
         &["line 2, column n:", "'9223372036854775808' is out of range", "64 bits"],

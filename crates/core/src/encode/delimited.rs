@@ -88,19 +88,8 @@ fn broken(
 ) -> BadRecord {
     let &DelimitedRecords { width, bytes, dialect, .. } = records;
     let bad = |code, message| BadRecord { column: None, code, message, verdict: Verdict::OfColumn };
-    match &record.fault {
-        Some(Fault::UnclosedQuote { at }) => {
-            let column = 1 + at.saturating_sub(record.start);
-            bad(Code::Quote, format!("the quote at byte {column} of the line is never closed"))
-        }
-        Some(Fault::EscapedEnd { .. }) => {
-            bad(Code::Quote, "the line ends in an escape that nothing follows".to_owned())
-        }
-        Some(Fault::TextAfterQuote { at }) => {
-            let tail = &bytes[*at as usize..];
-            let tail = &tail[..tail.len().min(20)];
-            bad(Code::Quote, format!("text after a closing quote: {}", shorten(first_line(tail))))
-        }
+    match record.fault {
+        Some(fault) => bad(Code::Quote, quoting_words(fault, record, bytes)),
         None => {
             let are = if width == 1 { "is" } else { "are" };
             let mut message =
@@ -113,6 +102,22 @@ fn broken(
                 message.push_str(" (a quote behind a blank quotes nothing)");
             }
             bad(Code::FieldCount, message)
+        }
+    }
+}
+
+/// How the quoting of a record in these bytes is broken, in words.
+pub fn quoting_words(fault: Fault, record: &inrush_scan::Record, bytes: &[u8]) -> String {
+    match fault {
+        Fault::UnclosedQuote { at } => {
+            let column = 1 + at.saturating_sub(record.start);
+            format!("the quote at byte {column} of the line is never closed")
+        }
+        Fault::EscapedEnd { .. } => "the line ends in an escape that nothing follows".to_owned(),
+        Fault::TextAfterQuote { at } => {
+            let tail = &bytes[at as usize..];
+            let tail = &tail[..tail.len().min(20)];
+            format!("text after a closing quote: {}", shorten(first_line(tail)))
         }
     }
 }

@@ -12,7 +12,7 @@ use inrush_core::flow::{Checksum, Chunk, Code, Found, Point, Slot};
 use inrush_core::ledger::{RejectsLength, Rows, SoFar};
 use inrush_core::wording::{counted, said_of, were};
 use inrush_core::{Basis, Type};
-use inrush_source::Place;
+use inrush_source::{Place, decode};
 
 /// What the slots add up to, seen in the source's order.
 pub(crate) struct Tally {
@@ -263,8 +263,11 @@ impl Tally {
                 let is_text = matches!(reject.at, Position::Text { .. });
                 let encoding = plan.source.inputs[reject.file as usize].encoding.name();
                 if reject.code == Code::Utf8 && is_text && encoding == "UTF-8" {
-                    let error = error
-                        .advise("if the file is in another encoding, say so: --encoding latin1");
+                    let error = match decode::words(&reject.raw) {
+                        Some(words) => error.advise(words),
+                        None => error
+                            .advise("if the file is in another encoding, say so: --encoding NAME"),
+                    };
                     // JSON has bytes in base64, and an existing table its own types.
                     let is_open = |name: &String| {
                         let mut columns = plan.choice.columns.iter();
