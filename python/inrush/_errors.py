@@ -153,7 +153,7 @@ _OPTIONS: dict[str, tuple[str, str, str]] = {
     "quote": ("quote", r"none\b", '""'),
     "escape": ("escape", r"none\b", '""'),
     "header": ("header", r"(?:yes|no)\b", "{}"),
-    "null": ("nulls", rf"{_PAIR}|{_TEXT}", '["{}"]'),
+    "null": ("nulls", rf"{_PAIR}|[^\s=]+=(?!\S)|{_TEXT}", '["{}"]'),
     "encoding": ("encoding", r"[a-z]+-?[0-9][\w-]*|NAME\b", '"{}"'),
     "skip-lines": ("skip_lines", _NUMBER, "{}"),
     "comment": ("comment", r"C\b", "{}"),

@@ -522,6 +522,7 @@ ADVICE = {
     "bad row 3; --max-rejects 2 allows no more": "bad row 3; max_rejects=2 allows no more",
     "as --max-rejects 1% allows": 'as max_rejects="1%" allows',
     "--null v=NaN loads NULL for it": 'nulls=["v=NaN"] loads NULL for it',
+    "--null id= --null c=- read them as NULL": 'nulls=["id="] nulls=["c=-"] read them as NULL',
     "--null id=NA --null 'a b=NA' reads it as NULL": 'nulls=["id=NA"] nulls=["a b=NA"] reads it as NULL',
     "--match position if these are the same": 'match_by="position" if these are the same',
     "as --match says": "as match_by says",

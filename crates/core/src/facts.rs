@@ -259,8 +259,10 @@ pub struct FieldFacts {
 pub enum Spoiler {
     /// Somebody's way to write NULL.
     Null {
-        /// As it is written.
-        spelling: String,
+        /// As it is written, and other ways to.
+        spellings: Vec<String>,
+        /// Whether any of them stands in quotes, so that no `--null` reads it.
+        are_quoted: bool,
         /// The narrower type.
         narrower: Type,
         /// Values that are of the narrower type.

@@ -40,8 +40,8 @@ enum Candidate {
 /// Of a column of text one value in so many, as options for all columns would read it, says that they may have been meant for it.
 const UNREAD_SHARE: u64 = 10;
 
-/// What programs write for NULL, in any case. Only ever suggested: `NA` is also Namibia.
-const NULL_LIKE: [&[u8]; 8] = [b"NA", b"N/A", b"NULL", b"null", b"NaN", b"None", b"\\N", b"-"];
+/// What programs write for NULL, in any case. Only ever suggested: `NA` is also Namibia, and where an empty text is one, it is no NULL.
+const NULL_LIKE: [&[u8]; 8] = [b"NA", b"N/A", b"NULL", b"NaN", b"None", b"\\N", b"-", b""];
 
 /// Whether the value is what many a program writes for NULL.
 pub(crate) fn is_null_like(value: &[u8]) -> bool {
@@ -65,9 +65,11 @@ pub(crate) struct Observed {
     padded: Option<Sight>,
     /// Values that are no texts to a source that tells these from others.
     typed: u64,
-    /// Values that look like somebody's way to write NULL, and the first of them.
+    /// Values that look like somebody's way to write NULL, and how they are written.
     null_like: u64,
-    null_spelling: Option<String>,
+    null_spellings: Vec<String>,
+    /// How many of them stand in quotes, so that they are texts whatever is said of NULL.
+    null_quoted: u64,
     digits_before: u16,
     digits_after: u16,
     /// Whether it is known which values are no truths, days, moments or documents, so that another number is no news...
@@ -381,7 +383,7 @@ impl Observed {
         }
         if is_null_like(value) {
             self.null_like += 1;
-            self.null_spelling.get_or_insert_with(|| String::from_utf8_lossy(value).into_owned());
+            note_spelling(&mut self.null_spellings, &String::from_utf8_lossy(value));
         }
         if let Some(decimal) = &class.decimal {
             self.digits_before = self.digits_before.max(decimal.precision - decimal.scale);
@@ -458,9 +460,8 @@ impl Observed {
         self.specials += other.specials;
         self.typed += other.typed;
         self.null_like += other.null_like;
-        if self.null_spelling.is_none() {
-            self.null_spelling.clone_from(&other.null_spelling);
-        }
+        self.null_quoted += other.null_quoted;
+        other.null_spellings.iter().for_each(|more| note_spelling(&mut self.null_spellings, more));
         for (known, new) in self.tried.iter_mut().zip(&other.tried) {
             known.fits += new.fits;
             Sight::earlier(&mut known.misfit, &new.misfit);
@@ -647,12 +648,10 @@ impl Observed {
         };
         let Tried { fits, misfit } = &self.tried[index];
         let (fitting, narrower) = (*fits, self.type_of(CANDIDATES[index]));
-        if let Some(spelling) = &self.null_spelling
-            && fitting > 0
-            && fitting + self.null_like == self.values
-        {
-            let (spelling, seen) = (spelling.clone(), self.values);
-            return Some(Spoiler::Null { spelling, narrower, fitting, seen });
+        if self.null_like > 0 && fitting > 0 && fitting + self.null_like == self.values {
+            let (spellings, seen) = (self.null_spellings.clone(), self.values);
+            let are_quoted = self.null_quoted > 0;
+            return Some(Spoiler::Null { spellings, are_quoted, narrower, fitting, seen });
         }
         let Some(misfit) = misfit else {
             let (sight, form) = match &self.padded {
@@ -694,6 +693,13 @@ impl Observed {
             || tried.fits + self.null_like == self.values
             || self.typed > 0;
         (of_this_kind > 0 && is_nearly).then_some(index)
+    }
+}
+
+/// Adds a spelling of NULL to those that were seen.
+pub(crate) fn note_spelling(spellings: &mut Vec<String>, spelling: &str) {
+    if !spellings.iter().any(|known| known == spelling) {
+        spellings.push(spelling.to_owned());
     }
 }
 
@@ -831,6 +837,12 @@ impl Surveyor {
     }
 }
 
+/// Whether a field's value looks like a way to write NULL and stands in quotes, where only an empty one can be said to be NULL.
+pub(crate) fn is_null_in_quotes<R: Row>(row: &R, column: usize, value: &[u8]) -> bool {
+    let is_quoted = row.fields().get(column).is_some_and(|field| field.form.is_quoted());
+    is_quoted && !value.is_empty() && is_null_like(value)
+}
+
 impl EncodeRow for Surveyor {
     fn row<R: Row>(&mut self, row: &R, wire: &mut Wire) -> Result<(), BadValue<'_>> {
         // Where the record begins the row doesn't know, so its number stands for that until the chunk ends.
@@ -847,6 +859,7 @@ impl EncodeRow for Surveyor {
                     None if row.is_typed(column) => seen.add_typed(value, spot),
                     None => seen.add(value, spot),
                 }
+                seen.null_quoted += u64::from(is_null_in_quotes(row, column, value));
             }
         }
         self.rows += 1;
@@ -1016,13 +1029,13 @@ mod tests {
             misfit: misfit("abc", 8),
         };
         assert_eq!(observed(&values).spoiler(&[]), Some(spoiler));
-        let null = Spoiler::Null {
-            spelling: "NA".to_owned(),
-            narrower: Type::Integer,
-            fitting: 1,
-            seen: 3,
+        let null = |spellings: &[&str], seen| {
+            let spellings = spellings.iter().map(|spelling| (*spelling).to_owned()).collect();
+            let (narrower, fitting, are_quoted) = (Type::Integer, 1, false);
+            Some(Spoiler::Null { spellings, are_quoted, narrower, fitting, seen })
         };
-        assert_eq!(observed(&["NA", "NA", "1"]).spoiler(&[]), Some(null));
+        assert_eq!(observed(&["NA", "NA", "1"]).spoiler(&[]), null(&["NA"], 3));
+        assert_eq!(observed(&["-", "", "1", "-"]).spoiler(&[]), null(&["-", ""], 4));
         assert_eq!(observed(&["abc"; 99]).spoiler(&[]), None);
     }
 

@@ -9,6 +9,8 @@ use inrush_core::flow::{Chunk, Encoded, Wire};
 use inrush_core::reading::{ColumnReads, Family, ReadRequest, ReadType, Readers};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use crate::infer::{is_null_in_quotes, is_null_like, note_spelling};
+
 /// The column's name while its forms are tried.
 const NAME: &str = "c";
 
@@ -141,24 +143,37 @@ fn read(request: &ReadRequest) -> Option<Arc<ColumnReads>> {
 pub(crate) struct Forms {
     tried: Vec<Tried>,
     values: u64,
+    /// What else there was: ways to write NULL.
+    nulls: Vec<String>,
 }
 
 impl Default for Forms {
     fn default() -> Self {
-        Self { tried: Tried::all(), values: 0 }
+        Self { tried: Tried::all(), values: 0, nulls: Vec::new() }
     }
 }
 
 impl Forms {
-    /// Looks at a value; `text` is room to work in.
-    pub(crate) fn add(&mut self, value: &[u8], text: &mut Vec<u8>) {
+    /// Looks at a value, of which an option may say that it is NULL or may not; `text` is room to work in.
+    pub(crate) fn add(&mut self, value: &[u8], may_be_null: bool, text: &mut Vec<u8>) {
+        if may_be_null && is_null_like(value) {
+            return note_spelling(&mut self.nulls, &String::from_utf8_lossy(value));
+        }
         self.values += 1;
         self.tried.retain_mut(|form| form.takes(value, text));
     }
 
-    /// What is proposed, where one form reads all values, and no other reads them otherwise; of days and moments, all forms that do.
+    /// What is proposed, where one form reads all values but those that are to be NULL, and no other reads them otherwise; of numbers, days
+    /// and moments, all forms that do.
     pub(crate) fn proposal(&self) -> Option<Proposal> {
-        if self.values == 0 { None } else { proposal(&self.tried, self.values) }
+        if self.values == 0 {
+            return None;
+        }
+        let mut found = proposal(&self.tried, self.values)?;
+        for options in std::iter::once(&mut found.options).chain(&mut found.others) {
+            options.extend(self.nulls.iter().map(|null| ("--null", null.clone())));
+        }
+        Some(found)
     }
 }
 
@@ -166,28 +181,36 @@ impl Forms {
 pub(crate) struct Proposer {
     /// By column; none for what is no text.
     forms: Vec<Option<Forms>>,
+    /// Whether what stands in quotes is a text whatever is said of NULL.
+    has_quotes: bool,
     text: Vec<u8>,
     found: Arc<Mutex<Vec<Option<Proposal>>>>,
 }
 
 impl Proposer {
     /// For these columns, of which the answer says whether they are to be looked at. What is found goes to `found`, one entry a column.
-    pub(crate) fn new(columns: &[bool], found: Arc<Mutex<Vec<Option<Proposal>>>>) -> Self {
+    pub(crate) fn new(
+        columns: &[bool],
+        has_quotes: bool,
+        found: Arc<Mutex<Vec<Option<Proposal>>>>,
+    ) -> Self {
         let forms = columns.iter().map(|is_meant| is_meant.then(Forms::default));
-        Self { forms: forms.collect(), text: Vec::new(), found }
+        Self { forms: forms.collect(), has_quotes, text: Vec::new(), found }
     }
 }
 
 impl EncodeRow for Proposer {
     fn row<R: Row>(&mut self, row: &R, wire: &mut Wire) -> Result<(), BadValue<'_>> {
-        let Self { forms, text, .. } = self;
+        let Self { forms, has_quotes, text, .. } = self;
         for (column, forms) in forms.iter_mut().enumerate() {
             let Some(forms) = forms.as_mut().filter(|forms| !forms.tried.is_empty()) else {
                 continue;
             };
             wire.values.clear();
             let Some((home, span)) = row.value(column, &mut wire.values) else { continue };
-            forms.add(row.bytes(home, span, &wire.values), text);
+            let value = row.bytes(home, span, &wire.values);
+            let may_be_null = !(*has_quotes && is_null_in_quotes(row, column, value));
+            forms.add(value, may_be_null, text);
         }
         Ok(())
     }
@@ -206,18 +229,19 @@ fn proposal(forms: &[Tried], values: u64) -> Option<Proposal> {
     let first = forms.first()?;
     let is_of_family = |other: &Tried| other.form.family == first.form.family;
     let is_known = match first.form.family {
-        // The same numbers whichever is taken.
-        Family::Number => {
-            let is_same = |other: &Tried| is_of_family(other) && other.sum == first.sum;
-            first.has_sign && forms.iter().all(is_same)
-        }
+        Family::Number => first.has_sign && forms.iter().all(is_of_family),
         Family::Truth => forms.len() == 1 && first.has_true && first.has_false,
         Family::Day | Family::Moment => forms.iter().all(is_of_family),
     };
-    // 02/02/2024 is one day in two forms, and the next value is not.
-    let others = match first.form.family {
-        Family::Day | Family::Moment => &forms[1..],
-        Family::Number | Family::Truth => &[],
+    let others: Vec<&Tried> = match first.form.family {
+        // 02/02/2024 is one day in two forms, and the next value is not.
+        Family::Day | Family::Moment => forms[1..].iter().collect(),
+        // 1,234 is one and a bit, or a thousand and more; most forms make the same numbers of all, whichever is taken.
+        Family::Number => {
+            let is_new = |at: &usize| forms[..*at].iter().all(|form| form.sum != forms[*at].sum);
+            (1..forms.len()).filter(is_new).map(|at| &forms[at]).collect()
+        }
+        Family::Truth => Vec::new(),
     };
     is_known.then(|| Proposal {
         family: first.form.family,
@@ -284,7 +308,7 @@ mod tests {
     fn options(values: &[&str]) -> Option<String> {
         let (mut forms, mut text) = (Forms::default(), Vec::new());
         for value in values {
-            forms.add(value.as_bytes(), &mut text);
+            forms.add(value.as_bytes(), true, &mut text);
         }
         let proposal = forms.proposal()?;
         let sets = std::iter::once(proposal.options).chain(proposal.others);
@@ -305,19 +329,21 @@ mod tests {
             (&["1,234,567"], Some("--thousands ,")),
             (&["1,234.5", "7"], Some("--thousands ,")),
             (&["1'234.5"], Some("--thousands '")),
-            (&["1,234", "5"], None),
+            (&["1,234", "5"], Some("--decimal , or --thousands ,")),
+            (&["1,234", "5", "NA"], Some("--decimal , --null NA or --thousands , --null NA")),
             (&["1.50", "1.555", "-1", "1e2"], None),
             (&["3.5"], None),
             (&["$5", "$1,299.00"], Some("--type money")),
             (&["5 EUR"], Some("--type money")),
             (&["1.299,00 \u{20ac}", "5 \u{20ac}"], Some("--type money --decimal ,")),
-            (&["1.299 \u{20ac}"], None),
+            (&["1.299 \u{20ac}"], Some("--type money or --type money --decimal ,")),
             (&["12,5 %", "3 %"], Some("--type percent --decimal ,")),
             (&["1\u{2019}234.5"], Some("--thousands \u{2019}")),
             (&["12.5%", "3%"], Some("--type percent")),
             (&["31.12.2024", "01.02.2024"], Some("--date-format %d.%m.%Y")),
             (&["31/12/2024"], Some("--date-format %d/%m/%Y")),
             (&["12/31/2024", "01/02/2024"], Some("--date-format %m/%d/%Y")),
+            (&["31.12.2024", "-", "", "-"], Some("--date-format %d.%m.%Y --null - --null ")),
             (&["01/02/2024"], Some("--date-format %d/%m/%Y or --date-format %m/%d/%Y")),
             (&["02/02/2024"], Some("--date-format %d/%m/%Y or --date-format %m/%d/%Y")),
             (&["1-2-2024"], Some("--date-format %d-%m-%Y or --date-format %m-%d-%Y")),

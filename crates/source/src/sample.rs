@@ -10,6 +10,7 @@ use crate::infer::Observed;
 use crate::proposal::Proposer;
 use crate::{Input, Place, Source, decode};
 use inrush_core::cut::RECORD_BYTES_MAX;
+use inrush_core::encode::Grammar;
 use inrush_core::error::Result;
 use inrush_core::flow::{Chunk, Encoded, Meter, Origin, Part};
 use inrush_core::{Proposal, Type};
@@ -114,8 +115,9 @@ impl Source {
             are_text.enumerate().map(|(at, is_text)| is_text && is_free(at)).collect();
         let found = Arc::new(Mutex::new(vec![None; columns.len()]));
         if columns.contains(&true) {
+            let has_quotes = matches!(self.grammar, Grammar::Delimited(_));
             let mut encoder =
-                self.looker(columns.len(), Proposer::new(&columns, Arc::clone(&found)));
+                self.looker(columns.len(), Proposer::new(&columns, has_quotes, Arc::clone(&found)));
             let mut encoded = Encoded::default();
             for Sample { origin, part, bytes, .. } in texts {
                 let chunk = Chunk { seq: 0, origin, part, bytes, ..Chunk::default() };

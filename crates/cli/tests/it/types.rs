@@ -820,8 +820,8 @@ fn a_day_that_could_be_a_month_is_never_converted_and_both_options_are_said() {
     let text = "id,day,at\n".to_owned() + &(1..=9).map(of_day).collect::<String>();
     files.write("t.csv", &text);
     let either = [
-        "column day: 9 values seen, and all may be read in 2 ways, so none is proposed: say which, --date-format day=%d/%m/%Y, or --date-format day=%m/%d/%Y",
-        "column at: 9 values seen, and all may be read in 2 ways, so none is proposed: say which, --timestamp-format 'at=%d/%m/%Y %H:%M', or --timestamp-format 'at=%m/%d/%Y %H:%M'",
+        "column day: 9 values seen, and all may be read in 2 ways, so none is proposed: say which, --date-format day=%d/%m/%Y or --date-format day=%m/%d/%Y",
+        "column at: 9 values seen, and all may be read in 2 ways, so none is proposed: say which, --timestamp-format 'at=%d/%m/%Y %H:%M' or --timestamp-format 'at=%m/%d/%Y %H:%M'",
     ];
     let planned = files.inrush(&["plan", "t.csv", "t.db"]).exits(0).prints(&either);
     assert!(!planned.stdout.contains("inrush load"), "{planned:?}");
@@ -888,6 +888,68 @@ fn one_form_of_all_values_is_proposed_and_nothing_is_read_unasked() {
     let report = files.report(&["b.csv", "t.db", "--trim"]);
     let options = &report["plan"]["proposals"][0]["options"];
     assert_eq!(*options, serde_json::json!(["--date-format", "day=%d.%m.%Y"]));
+}
+
+/// Where an option reads a spelling of NULL it is named, and where none does that is said.
+#[test]
+fn spellings_of_null_are_advised_where_they_help() {
+    let files = Fixture::new();
+    for (name, text, said) in [
+        ("q.csv", "\"id\",\"n\"\n\"1\",\"5\"\n\"2\",\"\"\n", "because of '': --null n= reads it"),
+        (
+            "q.jsonl",
+            "{\"id\":1,\"n\":5}\n{\"id\":2,\"n\":\"\"}\n",
+            "because of '': --null n= reads it",
+        ),
+        ("q.tsv", "id\tn\n1\t5\n2\tNA\n3\t-\n", "--null n=NA --null n=- read them as NULL"),
+    ] {
+        files.write(name, text);
+        let load = [name, "t.db", "--table", "t", "--if-exists", "replace"];
+        files.load(&load).exits(0).prints(&[said]);
+        let nulls = ["--null", "n=", "--null", "n=NA", "--null", "n=-"];
+        files.load(&[&load[..], &nulls].concat()).exits(0);
+        assert_eq!(files.table("t.db", "t")[..2], rows![[1, 5], [2, ()]], "{name}");
+    }
+    files.write("q.csv", "\"s\",\"n\"\n\"a\",\"1.5\"\n\"b\",\"NA\"\n\"c\",\"3\"\n");
+    for options in [&[][..], &["--null", "n=NA"], &["--trim"]] {
+        let report =
+            files.report(&[&["q.csv", "u.db", "--if-exists", "replace"], options].concat());
+        let notes = report["warnings"].to_string();
+        assert!(notes.contains("'NA' in quotes") && !notes.contains("--null n="), "{notes}");
+    }
+}
+
+/// Days beside spellings of NULL, numbers that may be thousands, and columns that are written alike.
+#[test]
+fn proposals_read_all_values_and_name_what_only_the_user_knows() {
+    let files = Fixture::new();
+    files.write(
+        "t.csv",
+        "s,d,a,b,c\nAL,31.12.2024,yes,no,\"6,718\"\nAK,NA,no,yes,776\nAZ,01.02.2023,no,no,12\n",
+    );
+    let report = files.report(&["t.csv", "t.db"]);
+    let notes = report["warnings"].to_string();
+    for said in [
+        "columns a, b: 6 values seen, each",
+        "--true a=yes --false a=no --true b=yes --false b=no reads them so",
+        "say which, --decimal c=, or --thousands c=,",
+        "--date-format d=%d.%m.%Y --null d=NA reads them so",
+    ] {
+        assert!(notes.contains(said), "{said}: {notes}");
+    }
+    assert!(!notes.contains("--type"), "{notes}");
+    let options = &report["plan"]["proposals"][0]["options"];
+    assert_eq!(*options, serde_json::json!(["--date-format", "d=%d.%m.%Y", "--null", "d=NA"]));
+    let load = ["t.csv", "t.db", "--if-exists", "replace", "--date-format", "d=%d.%m.%Y"];
+    files.load(&[&load[..], &["--null", "d=NA", "--thousands", "c=,"]].concat()).exits(0);
+    assert_eq!(
+        files.query("t.db", "SELECT d, c FROM t"),
+        rows![["2024-12-31", 6718], [(), 776], ["2023-02-01", 12]]
+    );
+    // In quotes it is a text.
+    files.write("t.csv", "s,d\nAL,31.12.2024\nAK,\"NA\"\n");
+    let report = files.report(&["t.csv", "u.db"]);
+    assert_eq!(report["plan"]["proposals"], serde_json::json!([]));
 }
 
 #[test]

@@ -176,6 +176,12 @@ pub struct Proposal {
 }
 
 impl Proposal {
+    /// Whether the values of another column are written as this one's are.
+    #[must_use]
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.options == other.options && self.others == other.others && self.words == other.words
+    }
+
     /// What reads the values of two parts of a column, if anything reads both.
     #[must_use]
     pub fn and(self, other: Self) -> Option<Self> {

@@ -488,28 +488,40 @@ fn proposals(request: &Request, facts: &SourceFacts, choice: &Choice) -> Vec<Pro
     sure.map(proposed).collect()
 }
 
-/// The same in words, and what only the user can tell.
+/// The same in words, and what only the user can tell: one sentence for all columns that are written alike.
 fn proposed(request: &Request, facts: &SourceFacts, choice: &Choice) -> Vec<String> {
-    let shown = |options: &[String]| {
-        options.iter().map(|option| shell_word(option)).collect::<Vec<_>>().join(" ")
-    };
-    let sure = |Proposed { column, options, reason }: Proposed| {
-        format!("column {column}: {reason} ({} reads them so)", shown(&options))
-    };
-    let unsure = |(column, proposal): (&str, &Proposal)| {
+    let mut alike: Vec<(&Proposal, u64, Vec<&str>)> = Vec::new();
+    let mut found = readable(request, facts, choice);
+    found.sort_by_key(|(_, proposal)| !proposal.others.is_empty());
+    for (column, proposal) in found {
+        match alike.iter_mut().find(|(first, ..)| first.is_like(proposal)) {
+            Some((_, values, columns)) => {
+                *values += proposal.values;
+                columns.push(column);
+            }
+            None => alike.push((proposal, proposal.values, vec![column])),
+        }
+    }
+    let words = |(proposal, values, columns): (&Proposal, u64, Vec<&str>)| {
+        let noun = if columns.len() == 1 { "column" } else { "columns" };
+        let head = format!("{noun} {}: {} seen", columns.join(", "), counted(values, "value"));
+        let shown = |way: &Vec<(&'static str, String)>| {
+            let options = columns.iter().flat_map(|column| said_for(column, way));
+            options.map(|option| shell_word(&option)).collect::<Vec<_>>().join(" ")
+        };
+        if proposal.others.is_empty() {
+            let (words, options) = (&proposal.words, shown(&proposal.options));
+            return format!("{head}, each {words} ({options} reads them so)");
+        }
         let ways = std::iter::once(&proposal.options).chain(&proposal.others);
-        let ways: Vec<String> = ways.map(|way| shown(&said_for(column, way))).collect();
-        let values = counted(proposal.values, "value");
+        let ways: Vec<String> = ways.map(shown).collect();
         format!(
-            "column {column}: {values} seen, and all may be read in {} ways, so none is proposed: say which, {}",
+            "{head}, and all may be read in {} ways, so none is proposed: say which, {}",
             ways.len(),
-            ways.join(", or ")
+            ways.join(" or ")
         )
     };
-    let columns = readable(request, facts, choice).into_iter();
-    let unclear = columns.filter(|(_, proposal)| !proposal.others.is_empty());
-    let proposals = proposals(request, facts, choice).into_iter();
-    proposals.map(sure).chain(unclear.map(unsure)).collect()
+    alike.into_iter().map(words).collect()
 }
 
 /// Guesses that are of values as they are written, although options for all columns read some of these. Why a column is text is said

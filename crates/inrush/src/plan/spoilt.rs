@@ -94,14 +94,15 @@ fn price(field: &FieldFacts, ty: Type, limit: RejectLimit) -> Option<String> {
     let Nearly { misfits, seen, .. } = nearly(spoiler)?;
     let name = &field.name;
     let misfit = match spoiler {
-        Spoiler::Null { spelling, .. } => format!("'{spelling}'"),
+        Spoiler::Null { spellings, .. } => in_quotes(spellings).join(" or "),
         Spoiler::Values { misfit, .. } | Spoiler::Form { misfit, .. } => misfit.to_string(),
         Spoiler::Inputs { .. } => return None,
     };
     let instead = match spoiler {
-        Spoiler::Null { spelling, .. } => {
-            format!("{} reads it as NULL", said_of("--null", name, spelling))
-        }
+        Spoiler::Null { spellings, are_quoted: false, .. } => match spellings.as_slice() {
+            [_] => format!("{} reads it as NULL", read_as_null(name, spellings)),
+            _ => format!("{} read them as NULL", read_as_null(name, spellings)),
+        },
         _ => format!("{} keeps them all, as text", said_of("--type", name, Type::Text)),
     };
     Some(format!(
@@ -110,18 +111,30 @@ fn price(field: &FieldFacts, ty: Type, limit: RejectLimit) -> Option<String> {
     ))
 }
 
-/// One sentence for each column that is text for little reason, and one for all that a spelling of NULL spoils.
+/// Spellings of NULL, and whether any stands in quotes.
+type Nulls<'a> = (&'a [String], bool);
+
+/// One sentence for each column that is text for little reason, and one for all that the same spellings of NULL spoil.
 fn words<'a>(fields: impl Iterator<Item = &'a FieldFacts>, target: &TargetFacts) -> Vec<String> {
-    let mut by_null: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut by_null: Vec<(Nulls<'_>, Vec<(&str, Type)>)> = Vec::new();
     let mut hints = Vec::new();
-    for FieldFacts { name, spoiler, .. } in fields {
+    for FieldFacts { name, spoiler, reads, .. } in fields {
         match spoiler {
             None => {}
-            Some(Spoiler::Null { spelling, .. }) => {
-                match by_null.iter_mut().find(|(other, _)| other == spelling) {
-                    Some((_, names)) => names.push(name),
-                    None => by_null.push((spelling, vec![name])),
+            Some(Spoiler::Null { spellings, are_quoted, narrower, .. }) => {
+                let (null, column) = ((spellings.as_slice(), *are_quoted), (&**name, *narrower));
+                match by_null.iter_mut().find(|(other, _)| *other == null) {
+                    Some((_, columns)) => columns.push(column),
+                    None => by_null.push((null, vec![column])),
                 }
+            }
+            // What reads all of its values is proposed.
+            Some(Spoiler::Values { narrower, fitting, seen, misfit })
+                if reads.proposal.is_some() =>
+            {
+                hints.push(format!(
+                    "column {name} is text: {fitting} of {seen} values seen are of type {narrower}, but {misfit} is not"
+                ));
             }
             Some(Spoiler::Values { narrower, fitting, seen, misfit }) => hints.push(format!(
                 "column {name} is text: {fitting} of {seen} values seen are of type {narrower}, but {misfit} is not ({} \
@@ -144,17 +157,37 @@ fn words<'a>(fields: impl Iterator<Item = &'a FieldFacts>, target: &TargetFacts)
             }
         }
     }
-    for (null, names) in by_null {
-        let (columns, are) = if names.len() == 1 { ("column", "is") } else { ("columns", "are") };
-        let options: Vec<String> = names.iter().map(|name| said_of("--null", name, null)).collect();
-        let there = if names.len() == 1 { "it as NULL" } else { "it as NULL there" };
-        hints.push(format!(
-            "{columns} {} {are} text because of '{null}': {} reads {there}",
-            names.join(", "),
-            options.join(" ")
-        ));
-    }
+    hints.extend(by_null.iter().map(|((nulls, are_quoted), columns)| {
+        let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+        let (are, there) = if names.len() == 1 { ("is", "") } else { ("are", " there") };
+        let columns_are = format!("{} {} {are} text", nouns(&names), names.join(", "));
+        let (null, it) = (in_quotes(nulls).join(" and "), if nulls.len() == 1 { "it" } else { "them" });
+        if *are_quoted {
+            let types = columns.iter().map(|(name, ty)| said_of("--type", name, ty));
+            return format!(
+                "{columns_are} because of {null} in quotes, which no --null reads as NULL: a quoted value is a text ({} makes such rows bad rows)",
+                types.collect::<Vec<_>>().join(" ")
+            );
+        }
+        let options: Vec<String> = names.iter().map(|name| read_as_null(name, nulls)).collect();
+        let reads = if nulls.len() == 1 { "reads" } else { "read" };
+        format!("{columns_are} because of {null}: {} {reads} {it} as NULL{there}", options.join(" "))
+    }));
     hints
+}
+
+fn nouns(names: &[&str]) -> &'static str {
+    if names.len() == 1 { "column" } else { "columns" }
+}
+
+fn in_quotes(spellings: &[String]) -> Vec<String> {
+    spellings.iter().map(|spelling| format!("'{spelling}'")).collect()
+}
+
+/// The options that read these spellings as NULL.
+fn read_as_null(column: &str, spellings: &[String]) -> String {
+    let options = spellings.iter().map(|spelling| said_of("--null", column, spelling));
+    options.collect::<Vec<_>>().join(" ")
 }
 
 /// Whether a value, shown in quotes, is one of a column that is declared to be of the type, where a guess would not take it: `'007'` is
@@ -208,9 +241,10 @@ mod tests {
         Some(Spoiler::Values { narrower: Type::Float, fitting, seen, misfit })
     }
 
-    fn null(spelling: &str) -> Option<Spoiler> {
-        let spelling = spelling.to_owned();
-        Some(Spoiler::Null { spelling, narrower: Type::Integer, fitting: 8, seen: 10 })
+    fn null(spellings: &[&str], are_quoted: bool) -> Option<Spoiler> {
+        let spellings = spellings.iter().map(|spelling| (*spelling).to_owned()).collect();
+        let narrower = Type::Integer;
+        Some(Spoiler::Null { spellings, are_quoted, narrower, fitting: 8, seen: 10 })
     }
 
     fn types_of(limit: &str, fields: &[FieldFacts]) -> (Vec<(Type, bool)>, Vec<String>) {
@@ -265,17 +299,31 @@ mod tests {
 
     #[test]
     fn what_spoils_columns_is_said_once_for_each_spelling_of_null() {
-        let fields = [field("id", null("NA")), field("a b", null("NA")), field("c", null("-"))];
+        let na = || null(&["NA"], false);
+        let fields = [
+            field("id", na()),
+            field("a b", na()),
+            field("c", null(&["-", ""], false)),
+            field("d", null(&["NA"], true)),
+        ];
         assert_eq!(
             types_of("0", &fields).1,
             [
                 "columns id, a b are text because of 'NA': --null id=NA --null 'a b=NA' reads it as NULL there",
-                "column c is text because of '-': --null c=- reads it as NULL"
+                "column c is text because of '-' and '': --null c=- --null c= read them as NULL",
+                "column d is text because of 'NA' in quotes, which no --null reads as NULL: a quoted value is a text (--type d=integer \
+                 makes such rows bad rows)"
             ]
         );
-        let (types, hints) = types_of("6", &fields);
-        assert_eq!(types, [(Type::Integer, true); 3]);
-        assert!(hints[0].ends_with("such as 'NA' (--null id=NA reads it as NULL)"), "{hints:?}");
+        let (types, hints) = types_of("8", &fields);
+        assert_eq!(types, [(Type::Integer, true); 4]);
+        for (at, end) in [
+            (0, "such as 'NA' (--null id=NA reads it as NULL)"),
+            (2, "such as '-' or '' (--null c=- --null c= read them as NULL)"),
+            (3, "such as 'NA' (--type d=text keeps them all, as text)"),
+        ] {
+            assert!(hints[at].ends_with(end), "{hints:?}");
+        }
     }
 
     #[test]
