@@ -88,13 +88,35 @@ pub(crate) fn header(
             ),
         };
     }
+    // Names of another kind than what stands below: 100022 above TRUE and FALSE.
+    let is_above_others = |field: &FirstField| field.rest != Type::Text && !field.is_alike();
     if has_values {
         // A line of numbers alone is data; one with words as well may be a header such as country,2019,2020.
         let proven = fields.iter().all(|field| field.is_value() || field.is_null);
-        return verdict(false, proven, "the first line has numbers or dates like the others");
+        let are_names = fields.iter().filter(|field| field.is_value()).all(is_above_others);
+        if known.is_none() && are_names && fields.iter().any(|field| field.is_word) {
+            return verdict(
+                true,
+                false,
+                "its numbers or dates stand above values of another kind, and could be names",
+            );
+        }
+        let why = match fields.iter().any(FirstField::is_alike) {
+            true => "the first line has numbers or dates like the others",
+            false => "the first line has numbers or dates itself",
+        };
+        return verdict(false, proven, why);
     }
     if names.iter().all(|name| name.trim().is_empty()) {
         return verdict(false, true, "the first line is empty");
+    }
+    // 14:35, 5% and 555-1234 are hardly names, unless they stand above what has a type: 0-4,5-9 above numbers.
+    let mut values = fields.iter().filter(|field| !field.is_null).peekable();
+    if known.is_none()
+        && !fields.iter().any(|field| field.is_word)
+        && (values.peek().is_none() || !values.all(is_above_others))
+    {
+        return verdict(false, false, "the first line has no word in it");
     }
     match known {
         Some(_) => HeaderVerdict {
@@ -284,6 +306,13 @@ mod tests {
             ("country,2019,2020\nFrance,5,6", false, false),
             ("1.1.2024,Ann\n2.1.2024,Bob", false, false),
             ("1,1-2\n2,3", false, false),
+            ("14:35:00,14:40\n11:30:00,12:00", false, false),
+            ("5%,10:00\n6%,11:00", false, false),
+            ("0-4,5-9\n1,2", true, false),
+            ("0-4,5-9\n1,x", false, false),
+            ("id,100022,100025\nid1,TRUE,FALSE\nid2,FALSE,TRUE", true, false),
+            ("id,100022\nid1,x\nid2,y", false, false),
+            ("100022,100025\nTRUE,FALSE", false, true),
             ("1,2\n3,4", false, true),
         ] {
             assert_eq!(of(text, None), (Some(header), proven), "{text}");

@@ -139,6 +139,21 @@ fn a_header_is_told_from_data() {
     assert_eq!(header("1,a\n2,b\n", &[]), ["column_1", "column_2"]);
     assert_eq!(header("name,town\na,b\n", &[]), ["name", "town"]);
     assert_eq!(header("2013-01-01,a\n2013-01-02,b\n", &[]), ["column_1", "column_2"]);
+    let fixture = Fixture::new();
+    for (text, said) in [
+        (
+            "14:35:00,14:40\n11:30:00,12:00\n",
+            "there is no header: the first line has no word in it",
+        ),
+        (
+            "id,100022\nid1,TRUE\nid2,FALSE\n",
+            "taken as the header: its numbers or dates stand above values of another kind",
+        ),
+        ("id,100022\nid1,x\nid2,y\n", "no header: the first line has numbers or dates itself"),
+    ] {
+        fixture.write("in.csv", text);
+        fixture.load(&["in.csv", "t.db", "--if-exists", "replace"]).exits(0).prints(&[said]);
+    }
 }
 
 #[test]
