@@ -240,7 +240,7 @@ fn refuse_packed(place: &Place, text: &[u8], request: &DialectRequest) -> Result
 }
 
 /// Files that are not text, by their first bytes, and what to do with them.
-const BINARIES: [(&[u8], &str, &str); 38] = [
+const BINARIES: [(&[u8], &str, &str); 39] = [
     (
         signature::PARQUET,
         "a compressed Parquet file",
@@ -266,6 +266,11 @@ const BINARIES: [(&[u8], &str, &str); 38] = [
     (b"\x89LZO", "a file compressed by lzop", "decompress it first: lzop -d"),
     (b"\xff\x06\0\0sNaPpY", "a file compressed by Snappy", "decompress it first: snzip -d"),
     (b"ORC", "an ORC file", "convert it to Parquet first: pyarrow.orc reads it"),
+    (
+        b"\0\0\x27\x0a\0\0\0\0",
+        "the shapes of a shapefile",
+        "convert it to CSV first: ogr2ogr -f CSV OUT.csv FILE.shp -lco GEOMETRY=AS_WKT",
+    ),
     (b"FEA1", "a Feather file of version 1", "convert it first: pyarrow.feather reads it"),
     (
         b"RDX",
@@ -307,6 +312,24 @@ const WITHIN_ADVICE: &str = "save it to a file of its own, and name that";
 /// Where a tar archive says that it is one.
 const TAR_MAGIC: std::ops::Range<usize> = 257..262;
 
+/// Whether these are the first bytes of a dBase table, as those of shapefiles: a version, a day, how many rows, how long the header is, which
+/// has 32 bytes for each column and an end, and how long a row.
+fn is_dbase(text: &[u8]) -> bool {
+    // Of these zeros a text has none.
+    let [version, _, month, day, _, _, _, _, low, high, row_low, row_high, 0, 0, ..] = *text else {
+        return false;
+    };
+    let header = usize::from(u16::from_le_bytes([low, high]));
+    let ends =
+        |behind: usize| header > 64 + behind && text.get(header - behind - 1) == Some(&b'\r');
+    [0x03, 0x04, 0x05, 0x30, 0x31, 0x83, 0x8b, 0xf5].contains(&version)
+        && month <= 12
+        && day <= 31
+        && u16::from_le_bytes([row_low, row_high]) > 0
+        // FoxPro has the place of its database behind.
+        && (ends(0) || ends(1) || ends(263))
+}
+
 fn refuse_binary(name: &str, text: &[u8]) -> Result<()> {
     // Behind a checksum, and before a version of eight bytes, which is a small number: a text may have the word there.
     let version = text.get(12..text.len().min(20)).unwrap_or_default();
@@ -324,6 +347,10 @@ fn refuse_binary(name: &str, text: &[u8]) -> Result<()> {
         return Err(
             Error::source(format!("{name} is a tar archive, not text")).advise(WITHIN_ADVICE)
         );
+    }
+    if is_dbase(text) {
+        return Err(Error::source(format!("{name} is a dBase table, not text"))
+            .advise("convert it to CSV first: ogr2ogr -f CSV OUT.csv FILE.dbf, or a spreadsheet, which opens it"));
     }
     // Stray NULs make bad rows; one in a hundred bytes makes a binary file.
     let zeros = memchr::memchr_iter(0, text).count();

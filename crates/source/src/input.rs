@@ -20,6 +20,7 @@ use inrush_core::error::{Error, Result};
 use inrush_core::flow::Feeder;
 use inrush_core::flow::{Meter, Point};
 use inrush_core::reading::{ColumnReads, Readers, Reading};
+use inrush_core::wording::shell_word;
 use inrush_core::{DialectRequest, FieldFacts, Nulls, SourceFacts, Type};
 use inrush_place::cannot_open;
 use inrush_place::{Bounded, Refusal};
@@ -147,13 +148,19 @@ impl Source {
         match (layouts.iter().find(is_text), layouts.iter().find(|layout| !is_text(layout))) {
             (_, None) => Self::open_text(places, request, read, known, pipe, abandoned),
             (None, _) => Self::open_columns(&layouts, request, read, known, pipe, abandoned),
-            (Some((text, _)), Some((place, layout))) => Err(Error::source(format!(
-                "{} is {}, and {} is text",
-                place.name(),
-                layout.words(),
-                text.name()
-            ))
-            .advise("load them one by one")),
+            (Some((text, _)), Some((place, layout))) => {
+                let error = Error::source(format!(
+                    "{} is {}, and {} is text",
+                    place.name(),
+                    layout.words(),
+                    text.name()
+                ));
+                Err(match alone(place, text) {
+                    Some(pattern) => error.advise(format!("{pattern} leaves the other out")),
+                    None => error,
+                }
+                .advise("load them one by one"))
+            }
         }
     }
 
@@ -192,6 +199,9 @@ impl Source {
                     "leave out the files of an earlier load's bad rows, such as {}",
                     told.input.name
                 ));
+            }
+            if let Some(pattern) = alone(&heads[text].input.place, &heads[json].input.place) {
+                error = error.advise(format!("{pattern} leaves the other out"));
             }
             return Err(error.advise("load them one by one, or say what they are with --format"));
         }
@@ -554,6 +564,17 @@ impl Input {
         };
         error.about(&self.name)
     }
+}
+
+/// The pattern, quoted for a shell, that takes one of two members of an archive and those that end alike, where the other doesn't.
+fn alone(member: &Place, other: &Place) -> Option<String> {
+    let (name, other) = (member.name(), other.name());
+    let (archive, path) = name.rsplit_once('!')?;
+    let (_, of_other) = other.rsplit_once('!').filter(|(of, _)| *of == archive)?;
+    let extension = Some(member.extension()).filter(|extension| !extension.is_empty())?;
+    let ending = &path[path.to_ascii_lowercase().rfind(&format!(".{extension}"))?..];
+    let everywhere = if path.contains('/') { "**/" } else { "" };
+    (!of_other.ends_with(ending)).then(|| shell_word(&format!("{archive}!{everywhere}*{ending}")))
 }
 
 /// Where a value of a row begins that is not UTF-8, in a column that `is_loaded`: the byte's place in the head.

@@ -226,8 +226,10 @@ fn list_of(
         String::from_utf8(key).ok()
     };
     let is_list = |member: &&JsonMember| {
-        let inside = member.value.raw(text).strip_prefix(b"[");
+        let list = member.value.raw(text);
+        let inside = list.strip_prefix(b"[");
         inside.is_some_and(|inside| inside.trim_ascii_start().first() == Some(&first))
+            && (first != b'[' || are_rows(list))
     };
     if let Some(list) = members.iter().find(is_list) {
         let key = key_of(list)?;
@@ -239,6 +241,22 @@ fn list_of(
         let (filter, key) = list_of(first, inside, &inner, depth_max - 1)?;
         Some((selected(&filter, &key_of(member)?), key))
     })
+}
+
+/// Whether all elements of a list are arrays, of one length.
+fn are_rows(list: &[u8]) -> bool {
+    let mut scanner = JsonScanner::new(JsonLayout::Array, JsonPart::WHOLE, list);
+    let mut elements = Vec::new();
+    let mut length = None;
+    while let Some(record) = scanner.next(&mut elements) {
+        let is_row = record.fault.is_none() && record.kind == JsonKind::Array;
+        if !record.is_blank()
+            && (!is_row || *length.get_or_insert(elements.len()) != elements.len())
+        {
+            return false;
+        }
+    }
+    true
 }
 
 /// The filter of `jq` that selects a member, before another one.

@@ -216,6 +216,22 @@ fn members_and_files_go_together_and_each_is_loaded_once() {
 }
 
 #[test]
+fn what_of_an_archive_can_not_be_loaded_says_what_it_is_and_how_to_leave_it_out() {
+    let json = ("datapackage.json", b"{\"a\": 1}\n".to_vec());
+    let says = ["a.zip!datapackage.json is JSON", "'a.zip!*.csv' leaves the other out"];
+    refused("a.zip", &zip(&[("data.csv", ONE.to_vec()), json]), &says);
+    // A column of a dBase table, and two rows.
+    let mut dbase = vec![3, 24, 1, 31, 2, 0, 0, 0, 65, 0, 5, 0];
+    dbase.extend([0; 20].iter().chain(b"n\0\0\0\0\0\0\0\0\0\0N\0\0\0\0\x04"));
+    dbase.extend([0; 15].iter().chain(b"\r    1    2\x1a"));
+    let shape = ("roads.dbf", dbase);
+    let fixture = Fixture::new();
+    fixture.write("a.zip", zip(&[shape]));
+    let says = ["a.zip!roads.dbf is a dBase table", "ogr2ogr"];
+    fixture.refuses(&["a.zip!*", "t.db", "--table", "t"]).says(&says);
+}
+
+#[test]
 fn names_that_lead_out_of_an_archive_are_refused() {
     for name in ["../a.csv", "/tmp/a.csv", "a/../../b.csv", "..\\a.csv", "C:\\a.csv"] {
         let says = ["leads out of the archive", "a.zip!"];

@@ -139,7 +139,12 @@ fn rows_within_an_object_are_named() {
         let warnings = &report["warnings"];
         assert!(warnings[0].as_str().is_some_and(|note| note.contains(&wanted)), "{warnings}");
     }
-    for text in [r#"{"a": {"b": 1}, "c": {"d": 2}}"#, r#"{"a": {"at": [[1, 2], [3, 4]]}}"#] {
+    for text in [
+        r#"{"a": {"b": 1}, "c": {"d": 2}}"#,
+        r#"{"a": {"at": [[1, 2], [3, 4]]}}"#,
+        r#"{"at": [[1, 2], [3, 4, 5]]}"#,
+        r#"{"at": [[1, 2], null]}"#,
+    ] {
         let fixture = Fixture::new();
         fixture.write("in.json", text);
         assert_eq!(fixture.report(&["in.json", "t.db"])["warnings"].to_string(), "[]", "{text}");
