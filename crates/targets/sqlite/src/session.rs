@@ -626,10 +626,16 @@ pub(super) fn not_a_database(path: &Path) -> Error {
     }
 }
 
+/// How often the locks on a file are looked for: while other files' come and go, the system's list misses some.
+const LOOKS: usize = 5;
+
 /// Which other processes hold a lock on the file: "sqlite3 (pid 4711)". Linux tells; elsewhere the list is empty.
 fn holders(path: &Path) -> Vec<String> {
-    let found = ["", "-shm"].iter().flat_map(|suffix| locks::of(&with_suffix(path, suffix)));
-    let pids: BTreeSet<u32> = found.filter(|lock| !lock.is_own()).map(|lock| lock.pid).collect();
+    let look = |_| -> BTreeSet<u32> {
+        let found = ["", "-shm"].iter().flat_map(|suffix| locks::of(&with_suffix(path, suffix)));
+        found.filter(|lock| !lock.is_own()).map(|lock| lock.pid).collect()
+    };
+    let pids = (0..LOOKS).map(look).find(|pids| !pids.is_empty()).unwrap_or_default();
     pids.iter()
         .map(|pid| match fs::read_to_string(format!("/proc/{pid}/comm")) {
             Ok(name) => format!("{} (pid {pid})", name.trim()),
