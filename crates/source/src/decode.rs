@@ -31,7 +31,7 @@ pub(crate) fn choose(name: &str, label: Option<&str>, head: &[u8]) -> Result<&'s
     }
 }
 
-/// Whether an input that begins so may be text, where `label` is the encoding that the user says. UTF-16 is told by its zeros, and of any
+/// Whether an input that begins so may be text, where `label` is the encoding that the user says. UTF-16 shows by its zeros, and of any
 /// other encoding that is said every byte may be a character.
 pub(crate) fn may_be_text(head: &[u8], label: Option<&str>) -> bool {
     let said = label.and_then(|label| by_label(label).ok());

@@ -65,7 +65,7 @@ pub(crate) struct Observed {
     padded: Option<Sight>,
     /// Values that are no texts to a source that tells these from others.
     typed: u64,
-    /// Values that look like somebody's way to write NULL, and how they are written.
+    /// Values that look like a way to write NULL, and how they are written.
     null_like: u64,
     null_spellings: Vec<String>,
     /// How many of them stand in quotes, so that they are texts whatever is said of NULL.
