@@ -22,6 +22,22 @@ fn without_a_suite_it_lists_them() {
     }
 }
 
+/// One target, which needs no server, and one load into it.
+const CSV: &str = r#"
+[target.csv]
+family = "csv"
+about = "a file"
+durability = "none"
+vars = { strategy = "files/csv" }
+"#;
+const LOAD: &str = r#"
+targets = ["csv"]
+metric = "load.rows_per_s"
+[[experiment.phase]]
+id = "load"
+load = { dataset = "pairs", strategy = "{strategy}" }
+"#;
+
 #[test]
 fn a_time_has_a_unit_or_is_in_seconds_and_quiet_is_quiet() {
     let fixture = Fixture::new();
@@ -31,21 +47,7 @@ fn a_time_has_a_unit_or_is_in_seconds_and_quiet_is_quiet() {
         let dry = ["bench", "tuning-sqlite", "--profile", "smoke", "--dry-run", "--budget", budget];
         fixture.inrush(&dry).exits(0).prints(&[wanted]);
     }
-    let targets = r#"
-[target.csv]
-family = "csv"
-about = "a file"
-durability = "none"
-vars = { strategy = "files/csv" }
-"#;
-    let experiment = r#"
-targets = ["csv"]
-metric = "load.rows_per_s"
-[[experiment.phase]]
-id = "load"
-load = { dataset = "pairs", strategy = "{strategy}" }
-"#;
-    fixture.write("suite.toml", suite(targets, experiment));
+    fixture.write("suite.toml", suite(CSV, LOAD));
     let run = bench(&fixture, &["-q", "--budget", "1m"]).exits(0);
     assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", ""));
     assert!(run_folder(&fixture).join("report.html").is_file());
@@ -90,21 +92,7 @@ fn of_some_cells_one_is_measured_twice_too() {
 #[test]
 fn a_run_goes_on_from_within_the_folder_of_results() {
     let fixture = Fixture::new();
-    let targets = r#"
-[target.csv]
-family = "csv"
-about = "a file"
-durability = "none"
-vars = { strategy = "files/csv" }
-"#;
-    let experiment = r#"
-targets = ["csv"]
-metric = "load.rows_per_s"
-[[experiment.phase]]
-id = "load"
-load = { dataset = "pairs", strategy = "{strategy}" }
-"#;
-    fixture.write("suite.toml", suite(targets, experiment));
+    fixture.write("suite.toml", suite(CSV, LOAD));
     bench(&fixture, &[]).exits(0);
     let run = run_folder(&fixture);
     let manifest = std::fs::read_to_string(run.join("manifest.json")).unwrap();
