@@ -71,6 +71,19 @@ pub fn name_of_bytes(bytes: &[u8]) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// The path as a part of a URL, whatever bytes are in it; one word of a shell, too.
+pub fn in_url(path: &Path) -> String {
+    let mut out = String::new();
+    for &byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' => out.push(char::from(byte)),
+            _ if byte.is_ascii_alphanumeric() => out.push(char::from(byte)),
+            _ => out += &format!("%{byte:02x}"),
+        }
+    }
+    out
+}
+
 /// Refuses a path that begins with `~/`, with a scheme before it or not (`csv:~/out.csv`, `@~/list`), unless there is a folder of that
 /// name: shells write the home directory for it, and only where a word begins with it.
 ///
@@ -131,6 +144,11 @@ mod tests {
     use super::*;
 
     #[cfg(unix)]
+    #[test]
+    fn a_path_with_spaces_stays_one_word_of_a_url() {
+        assert_eq!(in_url(Path::new("/tmp/a b&c/s.sock")), "/tmp/a%20b%26c/s.sock");
+    }
+
     #[test]
     fn a_path_becomes_text_and_the_same_path_again() {
         let of_bytes = |bytes: &[u8]| of_bytes(bytes.to_vec()).unwrap();

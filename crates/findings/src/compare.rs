@@ -80,10 +80,8 @@ fn failures(run: &Run, findings: &Findings, key: &Key<'_>) -> Vec<&'static str> 
         .filter(|cell| cell.cell.twice.is_none() && cell.cell.coordinates == *coordinates)
         .flat_map(|cell| {
             let is_planned = cell.cell.unavailable.is_none();
-            cell.statuses.keys().filter(move |status| match status {
-                Status::Incorrect | Status::Error | Status::Timeout | Status::Oom => true,
-                Status::Unavailable => is_planned,
-                _ => false,
+            cell.statuses.keys().filter(move |status| {
+                status.is_failure() || (is_planned && **status == Status::Unavailable)
             })
         })
         .map(|status| status.word())

@@ -13,6 +13,7 @@ use crate::record::{PlannedCell, TargetRecord};
 use crate::sample::{PhaseSample, Sample};
 use crate::store::{Run, RunFolder, sync_directory, unwritten};
 use inrush_core::error::{Error, Kind, Result};
+use inrush_core::path;
 use inrush_core::pending::Pending;
 
 /// What became of a rebuild.
@@ -103,7 +104,8 @@ fn is_index(path: &Path) -> bool {
     let look = || -> rusqlite::Result<bool> {
         // As it lies there: a look leaves another's database, and what is beside it, as they are.
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-        let database = Connection::open_with_flags(immutable(path), flags)?;
+        let url = format!("file:{}?immutable=1", path::in_url(path));
+        let database = Connection::open_with_flags(url, flags)?;
         let mark: i32 = database.query_row("PRAGMA application_id", [], |row| row.get(0))?;
         if mark != 0 {
             return Ok(mark == APPLICATION_ID);
@@ -113,20 +115,6 @@ fn is_index(path: &Path) -> bool {
         Ok(tables(&database)? == tables(&own)?)
     };
     path.is_file() && look().unwrap_or(false)
-}
-
-/// The URL that opens a database without a lock and without a look at what lies beside it.
-fn immutable(path: &Path) -> String {
-    let mut url = "file:".to_owned();
-    for byte in path.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
-                url.push(char::from(*byte));
-            }
-            byte => url.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    url + "?immutable=1"
 }
 
 fn is_hidden(path: &Path) -> bool {

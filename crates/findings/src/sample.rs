@@ -92,6 +92,11 @@ impl Status {
             Status::Contended => "contended",
         }
     }
+
+    /// Whether it was tried, and gave no result that counts.
+    pub fn is_failure(self) -> bool {
+        matches!(self, Status::Incorrect | Status::Error | Status::Timeout | Status::Oom)
+    }
 }
 
 /// One phase of a sample.

@@ -1121,24 +1121,22 @@ fn fitting(folder: &Path, parts: &[&str], files: &mut Vec<PathBuf>) -> Result<()
 fn look_at(path: &Path) -> Result<Option<fs::Metadata>> {
     match fs::metadata(path) {
         Ok(found) => Ok(Some(found)),
-        Err(error)
-            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
-        {
-            match is_dangling(path) {
-                true => Err(dangling(path)),
-                false => Ok(None),
-            }
-        }
+        Err(error) if is_missing(&error) => match path.is_symlink() {
+            true => Err(dangling(path)),
+            false => Ok(None),
+        },
         Err(error) => Err(cannot_open(&path::text(path), &error)),
     }
 }
 
+/// Whether nothing is at the path.
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
 /// Whether there is a link, and nothing that it leads to.
 fn is_dangling(path: &Path) -> bool {
-    let is_missing = |error: io::Error| {
-        matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-    };
-    path.is_symlink() && fs::metadata(path).is_err_and(is_missing)
+    path.is_symlink() && fs::metadata(path).is_err_and(|error| is_missing(&error))
 }
 
 fn dangling(path: &Path) -> Error {

@@ -9,12 +9,13 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::address::{check_socket, percent_encoded};
+use super::address::check_socket;
 use super::installed::{Places, list};
 use super::place::{Place, copy_folder};
 use super::process::run_to_end;
 use super::running::failed_to_initialise;
 use super::software::{INITIALISE_MAX, Offer, Setting, Software, identity};
+use inrush_core::path::in_url;
 use inrush_core::{Error, Result};
 
 /// How one version of the family is found and prepared.
@@ -320,7 +321,7 @@ impl Software for Mysql {
 
     fn url(&self, place: &Place, port: u16) -> String {
         let socket = self.socket(place, port);
-        format!("{}?socket={}", self.tcp_url(port), percent_encoded(&socket))
+        format!("{}?socket={}", self.tcp_url(port), in_url(&socket))
     }
 
     fn tcp_url(&self, port: u16) -> String {

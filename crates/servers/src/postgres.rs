@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use super::address::{check_socket, percent_encoded};
+use super::address::check_socket;
 use super::installed::{Places, list};
 use super::place::{Place, copy_folder};
 use super::process::run_to_end;
 use super::running::failed_to_initialise;
 use super::software::{INITIALISE_MAX, Offer, Setting, Software, identity};
+use inrush_core::path::in_url;
 use inrush_core::{Error, Result};
 
 /// One version.
@@ -188,7 +189,7 @@ impl Software for Postgres {
     }
 
     fn url(&self, place: &Place, port: u16) -> String {
-        let folder = percent_encoded(place.directory());
+        let folder = in_url(place.directory());
         format!("postgres://postgres@127.0.0.1:{port}/postgres?host={folder}")
     }
 

@@ -195,11 +195,11 @@ fn failed_cells(samples: &[Sample]) -> Vec<&Sample> {
             .rfind(|other| other.cell == sample.cell)
             .is_some_and(|last| last.sample == sample.sample)
     };
-    let has_failed = |sample: &&Sample| match sample.status {
-        Status::Incorrect | Status::Error | Status::Timeout | Status::Oom => true,
-        // A program that is missing is none; a server was asked for.
-        Status::Unavailable => sample.flags.iter().any(|flag| flag == inrush_bench::NO_SERVER),
-        _ => false,
+    // A program that is missing is no failure; a server was asked for.
+    let lacks_server =
+        |sample: &Sample| sample.flags.iter().any(|flag| flag == inrush_bench::NO_SERVER);
+    let has_failed = |sample: &&Sample| {
+        sample.status.is_failure() || (sample.status == Status::Unavailable && lacks_server(sample))
     };
     samples.iter().filter(is_last).filter(has_failed).collect()
 }

@@ -1,15 +1,14 @@
 //! Opening a database so that nothing is written: no checkpoint, no `-shm`, no end to what a killed writer has left.
 
-use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::Read as _;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::session::{LockWait, with_suffix};
+use inrush_core::path;
 
 /// How a rollback journal that has to be played back begins (<https://sqlite.org/fileformat2.html>, section 3).
 const JOURNAL_MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
@@ -68,15 +67,7 @@ pub(crate) fn open(
 /// The path as SQLite's URI, whatever bytes are in it.
 fn uri(path: &Path, how: &str) -> String {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let mut uri = "file:".to_owned();
-    for &byte in path.as_os_str().as_bytes() {
-        match byte {
-            b'/' | b'.' | b'-' | b'_' => uri.push(char::from(byte)),
-            _ if byte.is_ascii_alphanumeric() => uri.push(char::from(byte)),
-            _ => drop(write!(uri, "%{byte:02x}")),
-        }
-    }
-    format!("{uri}?{how}")
+    format!("file:{}?{how}", path::in_url(&path))
 }
 
 #[cfg(test)]
