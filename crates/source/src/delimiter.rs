@@ -117,10 +117,15 @@ fn readings(head: &[u8], whole: bool, dialects: &[Dialect], strays: Strays<'_>) 
     };
     // The wrong reading has quotes, too: those that open where the right one's close. It has them from line to line, and so
     // fewer records; and few of them are alike.
+    let opens_inside = |other: usize, index: usize| {
+        let first = quoted[other].first();
+        first.is_some_and(|(at, _)| quoted[index].iter().any(|(from, to)| from < at && at <= to))
+    };
     let is_believed = |other: usize, index: usize| {
         other != index
             && alone[other].separates()
             && tears(other, index)
+            && !opens_inside(other, index)
             && (alone[other].records > alone[index].records || !tears(index, other))
     };
     (0..dialects.len())

@@ -195,6 +195,14 @@ fn a_name_says_what_is_likelier() {
     assert_eq!(of("a,b\n1,2\n", "tsv"), b',');
 }
 
+/// The quote that closes a field at the start of a line opens one to other delimiters, up to the end of the head.
+#[test]
+fn a_quote_that_closes_opens_none() {
+    let text = "0\ta\ta\ta\t0,0\n0\ta;\ta\ta\t0,0\n0\ta\t0,0\t\ta\n\
+                0\t\"a\n\"\ta\ta\ta\n0\ta\ta\ta\ta\n0\ta\ta\ta\ta\n";
+    assert_eq!(sniffed(text.as_bytes()).dialect.delimiter, b'\t');
+}
+
 /// A table as any program writes it: in quotes what has to be.
 fn written(rows: &[Vec<String>], delimiter: char, newline: &str) -> String {
     let mut text = String::new();
