@@ -24,6 +24,7 @@ fuzz_target!(|input: &[u8]| {
         escape: has(2).then_some(b'\\'),
         comment: has(4).then_some(b'#'),
         newline: if has(8) { Newline::Cr } else { Newline::Lf },
+        blanks: has(128),
         ..Dialect::csv()
     };
     // Long fields, so that blocks of 64 bytes have borders everywhere.

@@ -201,6 +201,7 @@ fn dialect(said: &Said<'_>) -> PyResult<DialectRequest> {
         quote: said.byte_or_none("quote")?,
         escape: said.byte_or_none("escape")?,
         escape_is_guess: false,
+        blanks: false,
         header: said.header()?,
         encoding: said.get("encoding")?,
         skip_lines: said.get("skip_lines")?.unwrap_or_default(),

@@ -258,6 +258,7 @@ pub(crate) fn dialect(args: &InputArgs) -> Result<DialectRequest> {
         quote: or_none(&args.quote, "--quote")?,
         escape: or_none(&args.escape, "--escape")?,
         escape_is_guess: false,
+        blanks: false,
         header: match args.header.as_str() {
             "yes" => Some(true),
             "no" => Some(false),

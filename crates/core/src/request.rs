@@ -160,6 +160,9 @@ pub struct DialectRequest {
     /// Whether that is what an earlier load has guessed of the same records, so that a record with another escape is a bad row.
     #[serde(skip)]
     pub escape_is_guess: bool,
+    /// Whether blanks may stand around quotes. `--trim` has it so, whoever opens a source.
+    #[serde(skip)]
+    pub blanks: bool,
     /// Whether the first record names the columns.
     pub header: Option<bool>,
     /// A label of the WHATWG encoding standard.
@@ -203,6 +206,7 @@ impl DialectRequest {
             quote: self.quote.or(other.quote),
             escape: self.escape.or(other.escape),
             escape_is_guess: if self.escape.is_some() { self } else { other }.escape_is_guess,
+            blanks: self.blanks || other.blanks,
             header: self.header.or(other.header),
             encoding: self.encoding.clone().or_else(|| other.encoding.clone()),
             skip_lines: if self.skip_lines > 0 { self.skip_lines } else { other.skip_lines },

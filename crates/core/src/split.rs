@@ -65,6 +65,9 @@ pub enum Writing {
         escape_is_guessed: bool,
         /// Starts a line that is no record.
         comment: Option<char>,
+        /// Whether blanks may stand around quotes.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        blanks: bool,
         /// Whether lines end in lone carriage returns.
         cr: bool,
     },
@@ -332,6 +335,7 @@ impl From<&Dialect> for Writing {
             escape: dialect.escape.map(char::from),
             escape_is_guessed: dialect.escape_is_guessed,
             comment: dialect.comment.map(char::from),
+            blanks: dialect.blanks,
             cr: dialect.newline == Newline::Cr,
         }
     }
@@ -343,7 +347,8 @@ impl Writing {
     /// # Errors
     /// When it can't be written so.
     pub fn dialect(&self) -> Result<Option<Dialect>> {
-        let Self::Delimited { delimiter, quote, escape, escape_is_guessed, comment, cr } = *self
+        let Self::Delimited { delimiter, quote, escape, escape_is_guessed, comment, blanks, cr } =
+            *self
         else {
             return Ok(None);
         };
@@ -357,6 +362,7 @@ impl Writing {
             escape: maybe(escape)?,
             escape_is_guessed,
             comment: maybe(comment)?,
+            blanks,
             newline: if cr { Newline::Cr } else { Newline::Lf },
         };
         dialect.check().map_err(|error| Error::usage(error.to_string()))?;
@@ -462,6 +468,7 @@ mod tests {
             escape: None,
             escape_is_guessed: false,
             comment: None,
+            blanks: false,
             cr: false,
         };
         assert!(other.dialect().is_err());

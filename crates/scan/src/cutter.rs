@@ -3,7 +3,7 @@
 //! Without quotes and escapes every newline is a boundary, and the last one before the goal is
 //! found from the right. With them the walk goes from quote to quote (and escape to escape) and
 //! leaves the text in between alone: outside quotes, a quote opens a field when a delimiter or a
-//! boundary is right before it. Newlines are searched only in the gaps between quoted fields, from
+//! boundary is right before it, or before the blanks there. Newlines are searched only in the gaps between quoted fields, from
 //! the right, to keep track of where the current record starts.
 //!
 //! ```text
@@ -164,9 +164,12 @@ impl Cut<'_> {
         if Some(self.bytes[special]) == self.dialect.escape {
             return self.pass_escape(special);
         }
-        let after_delimiter =
-            special > self.at && self.bytes[special - 1] == self.dialect.delimiter;
-        if special == self.record || after_delimiter {
+        let start = match self.dialect.blanks {
+            true => self.dialect.before_blanks(self.bytes, self.at, special),
+            false => special,
+        };
+        let after_delimiter = start > self.at && self.bytes[start - 1] == self.dialect.delimiter;
+        if start == self.record || after_delimiter {
             return self.pass_quoted::<N>();
         }
         self.at = special + 1;
@@ -229,7 +232,7 @@ impl Cut<'_> {
                 continue;
             }
             self.at = at + 1;
-            return match after_quote(self.dialect, self.bytes, self.at) {
+            return match after_quote(self.dialect, self.bytes, self.at).0 {
                 AfterQuote::Delimiter | AfterQuote::Newline => Step::On,
                 AfterQuote::End => self.end(true),
                 AfterQuote::Torn => self.end(false),

@@ -18,6 +18,10 @@ pub struct Dialect {
     pub escape_is_guessed: bool,
     /// A line of which this is the first byte is no record and is skipped, quotes and all.
     pub comment: Option<u8>,
+    /// Whether blanks around a quoted field are no part of it: a quote opens one behind them as
+    /// well, and they may follow a closing quote. Blanks are spaces and tabs, unless they have
+    /// another meaning.
+    pub blanks: bool,
     /// What ends a record.
     pub newline: Newline,
 }
@@ -59,6 +63,7 @@ impl Dialect {
             escape: None,
             escape_is_guessed: false,
             comment: None,
+            blanks: false,
             newline: Newline::Lf,
         }
     }
@@ -67,6 +72,23 @@ impl Dialect {
     #[must_use]
     pub const fn tsv() -> Self {
         Self { delimiter: b'\t', ..Self::csv() }
+    }
+
+    /// Whether the byte is one that may stand around a quoted field.
+    #[inline]
+    #[must_use]
+    pub(crate) fn is_blank(&self, byte: u8) -> bool {
+        self.blanks
+            && matches!(byte, b' ' | b'\t')
+            && byte != self.delimiter
+            && ![self.quote, self.escape].contains(&Some(byte))
+    }
+
+    /// Where the blanks begin that stand before `at`, though not before `from`.
+    #[inline]
+    pub(crate) fn before_blanks(&self, bytes: &[u8], from: usize, at: usize) -> usize {
+        let blanks = bytes[from..at].iter().rev().take_while(|byte| self.is_blank(**byte));
+        at - blanks.count()
     }
 
     /// The offset of the first escape in `bytes` that stands where none has to: before another

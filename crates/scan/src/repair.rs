@@ -154,6 +154,7 @@ pub(crate) fn pass_line(dialect: &Dialect, bytes: &[u8], start: usize, mark: Mar
         return Passed { mark, next: line(dialect, bytes, start).1, at: start };
     }
     let newline = dialect.newline.byte();
+    // Whether a quote would open a field here.
     let mut opens = between;
     let mut quoted = mark == Mark::Quotes;
     let mut at = start;
@@ -172,15 +173,16 @@ pub(crate) fn pass_line(dialect: &Dialect, bytes: &[u8], start: usize, mark: Mar
             i += 1;
             opens = false;
         } else if Some(byte) != dialect.quote {
-            opens = !quoted && byte == dialect.delimiter;
+            opens = !quoted && (byte == dialect.delimiter || opens && dialect.is_blank(byte));
         } else if quoted && after == Some(byte) {
             i += 1;
         } else if quoted {
-            match after_quote(dialect, bytes, i + 1) {
+            let (after, follows) = after_quote(dialect, bytes, i + 1);
+            match after {
                 AfterQuote::Text => {
-                    return Passed { mark: Mark::Broken, next: i + 1, at: i + 1 };
+                    return Passed { mark: Mark::Broken, next: i + 1, at: follows };
                 }
-                AfterQuote::Torn => at = i + 1,
+                AfterQuote::Torn => at = follows,
                 AfterQuote::Delimiter | AfterQuote::Newline | AfterQuote::End => {}
             }
             quoted = false;
@@ -207,9 +209,19 @@ pub(crate) enum AfterQuote {
     Text,
 }
 
-/// What stands at `at`, behind a closing quote that isn't a doubled one.
+/// What stands at `at`, behind a closing quote that isn't a doubled one, and where: blanks may come
+/// before it.
 #[inline(always)]
-pub(crate) fn after_quote(dialect: &Dialect, bytes: &[u8], at: usize) -> AfterQuote {
+pub(crate) fn after_quote(dialect: &Dialect, bytes: &[u8], at: usize) -> (AfterQuote, usize) {
+    let blanks = match dialect.blanks {
+        true => bytes[at..].iter().take_while(|byte| dialect.is_blank(**byte)).count(),
+        false => 0,
+    };
+    (right_after_quote(dialect, bytes, at + blanks), at + blanks)
+}
+
+#[inline(always)]
+fn right_after_quote(dialect: &Dialect, bytes: &[u8], at: usize) -> AfterQuote {
     let Some(&byte) = bytes.get(at) else { return AfterQuote::End };
     if byte == dialect.delimiter {
         AfterQuote::Delimiter

@@ -7,9 +7,10 @@
 //! comment  = comment-byte { any byte but newline } newline
 //! record   = field { delimiter field } newline
 //! field    = quoted | plain
-//! quoted   = quote { any byte but quote, escape | quote quote | escape any byte } quote
+//! quoted   = [blanks] quote { any byte but quote, escape | quote quote | escape any byte } quote [blanks]
 //! plain    = { any byte but delimiter, newline, escape | escape any byte }, not from a quote on
 //! newline  = "\n" | "\r\n", or with `Newline::Cr` "\r"
+//! blanks   = { " " | "\t" }, in dialects with them
 //! ```
 //!
 //! The last newline may be missing, and an escape that is the input's last byte stands for itself.
@@ -26,7 +27,7 @@
 //!
 //! `Bits` hands over the positions of the special bytes (delimiter, newline, quote, escape), and a
 //! record is a walk over them: a delimiter ends a field, a newline the record, a quote at a field's
-//! first byte starts a quoted field, any other quote is text, an escape takes the byte after it out
+//! first byte, or behind blanks alone, starts a quoted field, any other quote is text, an escape takes the byte after it out
 //! of the game. Bytes in between are never looked at. A dialect without quotes or escapes doesn't
 //! search for them: the walk is compiled once for each of the four cases, and chosen per record.
 //!
@@ -164,24 +165,31 @@ fn walk<const N: usize, const QUOTE: bool, const ESCAPE: bool>(
                 return Err(bytes.len());
             }
             bits.skip_to(literal + 1);
-        } else if QUOTE && at == first {
+        } else if QUOTE && (at == first || opens_behind_blanks(dialect, bytes, first, at)) {
             let (end, form) = quoted::<N, ESCAPE>(dialect, bytes, bits).ok_or(bytes.len())?;
-            fields.push(Field { start: first as u32 + 1, end: end as u32, form });
-            match after_quote(dialect, bytes, end + 1) {
+            fields.push(Field { start: at as u32 + 1, end: end as u32, form });
+            let (after, follows) = after_quote(dialect, bytes, end + 1);
+            match after {
                 AfterQuote::Delimiter => {
                     bits.next::<N>(bytes);
-                    first = end + 2;
+                    first = follows + 1;
                 }
                 AfterQuote::Newline => {
                     // The newline's bit, which is the next one.
                     let at = bits.next::<N>(bytes).unwrap_or(bytes.len());
-                    return Ok((end + 1, at + 1));
+                    return Ok((follows, at + 1));
                 }
                 AfterQuote::End => return Ok((bytes.len(), bytes.len())),
-                AfterQuote::Torn | AfterQuote::Text => return Err(end + 1),
+                AfterQuote::Torn | AfterQuote::Text => return Err(follows),
             }
         }
     }
+}
+
+/// Whether blanks alone stand between the field's `first` byte and the quote at `at`.
+#[inline]
+fn opens_behind_blanks(dialect: &Dialect, bytes: &[u8], first: usize, at: usize) -> bool {
+    dialect.blanks && dialect.before_blanks(bytes, first, at) == first
 }
 
 /// The rest of a quoted field, `bits` being behind its opening quote: where the closing quote is

@@ -12,7 +12,7 @@ use crate::look::Records;
 use crate::sample::Sample;
 use crate::sniff::{self, First};
 use crate::{Input, Source, decode, quoting};
-use inrush_core::encode::quoting_words;
+use inrush_core::encode::{is_blank_after_quote, quoting_words};
 use inrush_core::error::{Error, Result, is_invisible, shorten};
 use inrush_core::{ColumnRequest, DialectRequest, MissingColumns, NewColumns, Nulls};
 
@@ -267,33 +267,22 @@ fn shown(values: &[Vec<u8>]) -> String {
 /// Fields of a line that a message shows.
 const SHOWN_MAX: usize = 10;
 
-/// That the quoting of the header's record is broken. Without quotes it would be read where a blank stands behind one that closes, and
-/// quotes be part of all names and values: that is proposed where most lines are broken by something else.
+/// That the quoting of the header's record is broken. Without quotes, which would be part of all names and values, it is read where most
+/// lines are broken by something else than blanks.
 fn broken(head: &Head, record: &Record, fault: Fault, dialect: &Dialect) -> Error {
     let start = head.body_start();
     let text = &head.text[start..];
     let line = inrush_scan::count_lines(dialect, &head.text[..start + record.start as usize]) + 1;
-    let is_blank_behind = match fault {
-        Fault::TextAfterQuote { at } => {
-            let mut behind = text[at as usize..].iter().skip_while(|byte| **byte == b' ');
-            behind
-                .next()
-                .is_none_or(|byte| matches!(byte, b'\n' | b'\r') || *byte == dialect.delimiter)
-        }
-        _ => false,
-    };
     let error = Error::source(format!(
         "{}: line {line}: the quoting of the header is broken: {}",
         head.input.name,
-        quoting_words(fault, record, text)
+        quoting_words(fault, record, text, dialect)
     ));
-    match is_blank_behind {
-        true => error.advise(
-            "take the blanks behind closing quotes out of the file first: a quoted field ends with its quote",
-        ),
-        false if quoting::is_mostly_broken(text, head.whole, dialect) => {
-            error.advise("check --quote, or say --quote none")
-        }
+    if is_blank_after_quote(fault, text, dialect) {
+        return error;
+    }
+    match quoting::is_mostly_broken(text, head.whole, dialect) {
+        true => error.advise("check --quote, or say --quote none"),
         false => error.advise("check --quote, or fix the line"),
     }
 }
@@ -312,7 +301,7 @@ fn stray_quote(names: &[String], quoted: &[bool], dialect: &Dialect) -> Option<S
     let stray = names.iter().zip(quoted).position(is_stray)?;
     Some(format!(
         "a blank stands before the quote of {} in the header, so its quotes are part of the name, and those of values after a blank are \
-         part of them: {}",
+         part of them ({})",
         names[stray],
         sniff::BLANK_THEN_QUOTE
     ))

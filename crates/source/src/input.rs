@@ -173,6 +173,7 @@ impl Source {
         mut pipe: Option<Pipe>,
         abandoned: Stop,
     ) -> Result<(Self, SourceFacts)> {
+        let request = &DialectRequest { blanks: read.trims(), ..request.clone() };
         let mut heads = Vec::new();
         for place in places {
             let head = read_head(place, request, pipe.as_mut(), &abandoned);

@@ -22,7 +22,9 @@ pub(super) fn best(
         let is_open = request.escape.is_none();
         let escape_is_guessed = escape.is_some() && (is_open || request.escape_is_guess);
         let comment = request.comment;
-        let dialect = Dialect { delimiter, quote, escape, escape_is_guessed, comment, newline };
+        let blanks = request.blanks;
+        let dialect =
+            Dialect { delimiter, quote, escape, escape_is_guessed, comment, blanks, newline };
         if let Err(error) = dialect.check() {
             contradiction = error;
             continue;

@@ -177,7 +177,7 @@ fn stray_quotes(head: &[u8], dialect: &Dialect) -> Option<String> {
         let record = scanner.next(&mut fields)?;
         if fields.iter().any(is_stray) {
             return (!is_header).then(|| {
-                format!("quotes behind a blank quote nothing, and are part of the values, --trim or not: {BLANK_THEN_QUOTE}")
+                format!("quotes behind a blank quote nothing, and are part of the values ({BLANK_THEN_QUOTE})")
             });
         }
         is_header &= record.is_blank();
@@ -185,8 +185,8 @@ fn stray_quotes(head: &[u8], dialect: &Dialect) -> Option<String> {
     None
 }
 
-/// What to do where blanks stand before quotes, which a program that knows where quotes open has to take out.
-pub(crate) const BLANK_THEN_QUOTE: &str = "a quoted field begins with its quote (Python's csv.reader leaves such blanks out with skipinitialspace=True)";
+/// What to do where blanks stand before quotes.
+pub(crate) const BLANK_THEN_QUOTE: &str = "--trim leaves out blanks around quotes";
 
 /// The delimiters to try, the likeliest first, and the one to take where none is found.
 fn delimiters(told: Option<u8>, format: Option<Format>, extension: &str) -> (Vec<u8>, u8) {

@@ -89,7 +89,7 @@ fn broken(
     let &DelimitedRecords { width, bytes, dialect, .. } = records;
     let bad = |code, message| BadRecord { column: None, code, message, verdict: Verdict::OfColumn };
     match record.fault {
-        Some(fault) => bad(Code::Quote, quoting_words(fault, record, bytes)),
+        Some(fault) => bad(Code::Quote, quoting_words(fault, record, bytes, dialect)),
         None => {
             let are = if width == 1 { "is" } else { "are" };
             let mut message =
@@ -98,8 +98,8 @@ fn broken(
                 let raw = field.raw(bytes);
                 raw.starts_with(b" ") && raw.trim_ascii_start().first().copied() == dialect.quote
             };
-            if dialect.quote.is_some() && fields.iter().any(is_stray) {
-                message.push_str(" (a quote behind a blank quotes nothing)");
+            if dialect.quote.is_some() && !dialect.blanks && fields.iter().any(is_stray) {
+                message.push_str(" (a quote behind a blank quotes nothing without --trim)");
             }
             bad(Code::FieldCount, message)
         }
@@ -107,19 +107,37 @@ fn broken(
 }
 
 /// How the quoting of a record in these bytes is broken, in words.
-pub fn quoting_words(fault: Fault, record: &inrush_scan::Record, bytes: &[u8]) -> String {
+pub fn quoting_words(
+    fault: Fault,
+    record: &inrush_scan::Record,
+    bytes: &[u8],
+    dialect: &Dialect,
+) -> String {
     match fault {
         Fault::UnclosedQuote { at } => {
             let column = 1 + at.saturating_sub(record.start);
             format!("the quote at byte {column} of the line is never closed")
         }
         Fault::EscapedEnd { .. } => "the line ends in an escape that nothing follows".to_owned(),
+        _ if is_blank_after_quote(fault, bytes, dialect) => {
+            "a blank stands after a closing quote (--trim leaves it out)".to_owned()
+        }
         Fault::TextAfterQuote { at } => {
             let tail = &bytes[at as usize..];
             let tail = &tail[..tail.len().min(20)];
             format!("text after a closing quote: {}", shorten(first_line(tail)))
         }
     }
+}
+
+/// Whether what breaks the quoting is blanks between a closing quote and the end of its field.
+pub fn is_blank_after_quote(fault: Fault, bytes: &[u8], dialect: &Dialect) -> bool {
+    let Fault::TextAfterQuote { at } = fault else { return false };
+    let text = &bytes[at as usize..];
+    let is_blank = |byte: u8| matches!(byte, b' ' | b'\t') && byte != dialect.delimiter;
+    let end = text.iter().find(|byte| !is_blank(**byte));
+    let ends = end.is_none_or(|byte| matches!(byte, b'\n' | b'\r') || *byte == dialect.delimiter);
+    !dialect.blanks && text.first().copied().is_some_and(is_blank) && ends
 }
 
 fn first_line(bytes: &[u8]) -> &[u8] {

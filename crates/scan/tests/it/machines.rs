@@ -142,6 +142,7 @@ pub(crate) fn is_csv_core_able(dialect: &Dialect, bytes: &[u8], rows: &[Row]) ->
         .enumerate()
         .any(|(i, &byte)| byte == b'\r' && bytes.get(i + 1) != Some(&b'\n'));
     dialect.escape.is_none()
+        && !dialect.blanks
         && (dialect.newline == Newline::Cr || !lone_cr)
         // In csv-core comments end at `\n` whatever else does, and only there.
         && (dialect.comment.is_none() || (dialect.newline == Newline::Lf && bytes.ends_with(b"\n")))

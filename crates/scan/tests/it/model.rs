@@ -104,6 +104,17 @@ impl<'a> Walk<'a> {
         &self.bytes[self.at..]
     }
 
+    /// Length of the blanks here that belong to no field.
+    fn blanks(&self) -> usize {
+        let Dialect { delimiter, quote, escape, .. } = *self.dialect;
+        let is_blank = |byte: u8| {
+            (byte == b' ' || byte == b'\t')
+                && ![Some(delimiter), quote, escape].contains(&Some(byte))
+        };
+        let blanks = self.rest().iter().take_while(|byte| is_blank(**byte)).count();
+        if self.dialect.blanks { blanks } else { 0 }
+    }
+
     /// Length of the terminator here.
     fn terminator(&self) -> Option<usize> {
         match self.dialect.newline {
@@ -117,8 +128,16 @@ impl<'a> Walk<'a> {
     fn record(&mut self) -> Result<Whole, ()> {
         let mut fields = Vec::new();
         loop {
-            let quoted = self.peek().is_some() && self.peek() == self.dialect.quote;
-            let value = if quoted { self.quoted()? } else { self.unquoted()? };
+            let opening = self.rest().get(self.blanks()).copied();
+            let quoted = opening.is_some() && opening == self.dialect.quote;
+            let value = if quoted {
+                self.at += self.blanks();
+                let value = self.quoted()?;
+                self.at += self.blanks();
+                value
+            } else {
+                self.unquoted()?
+            };
             fields.push((value, quoted));
             let end = self.at;
             if let Some(length) = self.terminator() {

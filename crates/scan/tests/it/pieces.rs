@@ -23,10 +23,11 @@ proptest! {
     #[test]
     fn records_that_break_in_a_later_piece_are_read_as_the_whole_is(
         escape in any::<bool>(),
+        blanks in any::<bool>(),
         bytes in lines(),
         size in 1_usize..30,
     ) {
-        let dialect = Dialect { escape: escape.then_some(b'\\'), ..Dialect::csv() };
+        let dialect = Dialect { escape: escape.then_some(b'\\'), blanks, ..Dialect::csv() };
         expect_in_pieces(&dialect, &bytes, size, false);
     }
 }

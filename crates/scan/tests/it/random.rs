@@ -7,9 +7,10 @@ use crate::machines::{agreed, agreed_however_cut, expect_in_chunks};
 
 /// Dialects with and without each special byte.
 pub(crate) fn dialects() -> impl Strategy<Value = Dialect> {
-    (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
-        |(quote, escape, comment, cr)| Dialect {
-            delimiter: b',',
+    (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), 0..4).prop_map(
+        |(quote, escape, comment, cr, blanks)| Dialect {
+            delimiter: if blanks == 3 { b'\t' } else { b',' },
+            blanks: blanks > 1,
             quote: quote.then_some(b'"'),
             escape: escape.then_some(b'\\'),
             comment: comment.then_some(b'#'),
@@ -20,7 +21,7 @@ pub(crate) fn dialects() -> impl Strategy<Value = Dialect> {
 }
 
 /// The bytes that matter, and what reads differently when it is cut in two.
-const PIECES: [&str; 22] = [
+const PIECES: [&str; 27] = [
     ",",
     ",",
     "\"",
@@ -42,11 +43,16 @@ const PIECES: [&str; 22] = [
     "\"\r",
     ",\"",
     "\",",
+    " ",
+    "\t",
+    ", \"",
+    "\" ,",
+    "\"  \r\n",
     "0123456789abcdefghijklmnopqrstuvwxyz",
 ];
 
 /// Lines that take a walk from in quotes to in plain text, or not, or break it.
-const LINES: [&str; 14] = [
+const LINES: [&str; 17] = [
     "\",x\",\"\n",
     "\",x\",y\\\n",
     "\",x\\\n",
@@ -61,6 +67,9 @@ const LINES: [&str; 14] = [
     "\"\\\n",
     "\",\"\",\"\n",
     "x\",\\\n",
+    " \"\n",
+    "\" , \"\n",
+    "x \",\" x\n",
 ];
 
 pub(crate) fn lines() -> impl Strategy<Value = Vec<u8>> {
@@ -106,11 +115,12 @@ proptest! {
     #[test]
     fn broken_records_agree(
         escape in any::<bool>(),
+        blanks in any::<bool>(),
         bytes in lines(),
         step in 1_usize..100,
         goal in 0_usize..100,
     ) {
-        let dialect = Dialect { escape: escape.then_some(b'\\'), ..Dialect::csv() };
+        let dialect = Dialect { escape: escape.then_some(b'\\'), blanks, ..Dialect::csv() };
         let rows = agreed(&dialect, &bytes);
         expect_in_chunks(&dialect, &bytes, step, goal, &rows);
     }

@@ -12,6 +12,7 @@ const BARE: Dialect = Dialect { quote: None, ..Dialect::csv() };
 const ESCAPE: Dialect = Dialect { escape: Some(b'\\'), ..Dialect::csv() };
 const BARE_ESCAPE: Dialect = Dialect { quote: None, ..ESCAPE };
 const COMMENT: Dialect = Dialect { comment: Some(b'#'), ..Dialect::csv() };
+const BLANKS: Dialect = Dialect { blanks: true, ..Dialect::csv() };
 const MAC: Dialect = Dialect { newline: Newline::Cr, ..Dialect::csv() };
 
 /// A record as text: fields in brackets, quoted ones in quotes; a broken one as its raw line, its
@@ -71,6 +72,20 @@ reads_as!(no_quotes, BARE, "\"a,b\"\n\"\n", [r#"["a][b"]"#, r#"["]"#]);
 
 reads_as!(text_after_quote, CSV, "\"a\"b,c\nd\n", [r#""a"b,c (text at 3)"#, "[d]"]);
 reads_as!(blank_after_quote, CSV, "x,\"a\" \r\nd\n", [r#"x,"a"  (text at 5)"#, "[d]"]);
+reads_as!(
+    blanks_around_quotes,
+    BLANKS,
+    " \"a\" ,\t\"b, c\"\t \r\n \"d\"",
+    [r#"["a"]["b, c"]"#, r#"["d"]"#]
+);
+reads_as!(
+    blanks_in_text,
+    BLANKS,
+    " a \"b , \" \"\"\" ,\n ,\t\n",
+    [r#"[ a "b ][" ""][]"#, r"[ ][\t]"]
+);
+reads_as!(text_after_blanks, BLANKS, "x, \"\" c\ny", [r#"x, "" c (text at 6)"#, "[y]"]);
+reads_as!(unclosed_behind_blanks, BLANKS, "x,  \"\nb\n", [r#"x,  " (unclosed at 4)"#, "[b]"]);
 reads_as!(cr_after_quote, CSV, "\"a\"\r,b\n", [r#""a"\r,b (text at 3)"#]);
 reads_as!(cr_after_last_quote, CSV, "\"a\"\r", [r#""a"\r (text at 3)"#]);
 reads_as!(unclosed, CSV, "a,\"b\nc,d\ne\"f\n", [r#"a,"b (unclosed at 2)"#, "[c][d]", r#"[e"f]"#]);
