@@ -394,8 +394,12 @@ class Rows:
                 return getattr(rows, fetch)()
         # As PEP 249 has it: the names of tuples.
         description = getattr(rows, "description", None)
-        if self.columns is None and hasattr(rows, "fetchone") and description:
-            self.columns = [str(column[0]) for column in description]
+        if self.columns is None and hasattr(rows, "fetchone"):
+            if description:
+                self.columns = [str(column[0]) for column in description]
+            elif hasattr(rows, "keys") and getattr(rows, "returns_rows", True):
+                # As SQLAlchemy has it.
+                self.columns = [str(name) for name in rows.keys()]
         return rows
 
     def names_or(self, known: Callable[[], list[str] | None]) -> list[str] | None:
@@ -504,7 +508,10 @@ _UNIFORM = {"string", "bytes", "integer", "boolean", "decimal", "empty"}
 
 #: Types of DuckDB that its Arrow interface has as values of another: integers of 39 digits as decimals of 38, a time of day without its
 #: zone, bits as the bytes that they are kept in.
-_CHANGED = ("uhugeint", "time with time zone", "bit")
+_CHANGED = ("uhugeint", "time with time zone", "bit", "variant")
+
+#: Types that are told as what they are where they are a column's own, and within others are bytes without a word.
+_CHANGED_WITHIN = (*_CHANGED, "bignum", "varint", "geometry")
 
 
 def _refuse_changed(columns: Iterable[tuple[str, Any]]) -> None:
@@ -517,15 +524,15 @@ def _refuse_changed(columns: Iterable[tuple[str, Any]]) -> None:
             raise UsageError(f"{what}: cast it in the query: {quoted}::varchar")
 
 
-def _changed(type: Any) -> str | None:
+def _changed(type: Any, among: tuple[str, ...] = _CHANGED) -> str | None:
     """The type among those within one of DuckDB that is changed."""
     # Before 1.3 a result says of its columns only what PEP 249 wants to know.
     kind = str(getattr(type, "id", ""))
-    if kind in _CHANGED:
+    if kind in among:
         return kind
     if kind not in ("list", "array", "struct", "map", "union"):
         return None
-    found = (_changed(child) for _, child in type.children if hasattr(child, "id"))
+    found = (_changed(child, _CHANGED_WITHIN) for _, child in type.children if hasattr(child, "id"))
     return next((one for one in found if one is not None), None)
 
 

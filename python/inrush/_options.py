@@ -6,7 +6,7 @@ import enum
 import numbers
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, KeysView, Mapping, Sequence, Set
 from typing import Any, Callable
 
 from . import _inrush
@@ -114,6 +114,8 @@ def _several(what: str, value: Any) -> Iterable[Any]:
 def _iterable(what: str, value: Any) -> Iterable[Any]:
     if not isinstance(value, Iterable) or isinstance(value, bytes):
         raise UsageError(f"{what}: {value!r} is neither a name nor several")
+    if isinstance(value, Set) and not isinstance(value, KeysView):
+        raise UsageError(f"{what}: a set has no order: write a list")
     return value
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import signal
 import threading
@@ -24,7 +25,10 @@ _OPEN: weakref.WeakSet[Writer] = weakref.WeakSet()
 def _leave() -> None:
     """While the interpreter is whole: afterwards a load can't be ended tidily."""
     for writer in list(_OPEN):
-        writer.__del__()
+        # One that a thread of its own writes with ends with what that waits for.
+        with contextlib.suppress(UsageError):
+            writer.__del__()
+    _inrush.leave()
 
 
 if hasattr(os, "register_at_fork"):

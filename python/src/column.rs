@@ -414,10 +414,15 @@ impl Column {
                 own = Texts::Own;
             }
         }
+        let keeps_type = self.keeps_type(kind, value)?;
         if let Data::Nothing = self.data {
-            self.data = self.begin(kind, own);
+            self.data = self.begin(kind, own, keeps_type);
         }
+        let is_apart = self.is_apart();
         let bytes = match (&mut self.data, kind) {
+            (Data::Text(..) | Data::Bytes(_), _) if keeps_type && kind != Kind::Bytes => {
+                return self.close_as_text(kind);
+            }
             (Data::Bool(values), Kind::Bool) => {
                 values.append(value.extract::<bool>()?);
                 1
@@ -455,11 +460,7 @@ impl Column {
                 self.push_null();
                 return Ok(1);
             }
-            (Data::Text(_, texts), _)
-                if (self.texts_apart || !self.spellings.is_empty())
-                    && *texts != own
-                    && kind != Kind::Bytes =>
-            {
+            (Data::Text(_, texts), _) if is_apart && *texts != own && kind != Kind::Bytes => {
                 return self.close_as_text(kind);
             }
             (Data::Text(spans, _), _) if kind != Kind::Bytes => {
@@ -480,6 +481,7 @@ impl Column {
                 spans.push(value)?;
                 value.len() + 4
             }
+            (Data::Bytes(_), _) if !is_text(kind) => return self.close_as_text(kind),
             (Data::Bytes(spans), _) => {
                 let text = text_of(kind, value)?;
                 if self.texts_apart && text.to_str().is_ok() {
@@ -502,9 +504,24 @@ impl Column {
         Ok(self.pushed(kind, bytes))
     }
 
+    /// Whether a value is one of its own type also among values of other kinds, in a batch of its own: as a text a moment without a zone,
+    /// or a day, would be a moment of the session's zone to some targets, and a number would be bytes where there are such.
+    fn keeps_type(&self, kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(match kind {
+            Kind::Date => true,
+            Kind::Moment | Kind::Instant => {
+                let text = value.call_method0(intern!(value.py(), "isoformat"))?;
+                let text = text.cast::<PyString>()?.to_str()?;
+                inrush_scan::timestamp_micros(text.as_bytes()).is_some()
+            }
+            Kind::Bool | Kind::Int | Kind::Float => self.kinds.has(Kind::Bytes),
+            _ => false,
+        })
+    }
+
     /// Whether some values of other kinds are apart from texts.
     fn is_apart(&self) -> bool {
-        self.texts_apart || !self.spellings.is_empty()
+        self.texts_apart || !self.spellings.is_empty() || self.kinds.has(Kind::Bytes)
     }
 
     /// Whether a value that is no text is written as a text that is NULL.
@@ -685,16 +702,17 @@ impl Column {
     }
 
     /// Where values of this kind go, behind the NULLs so far.
-    fn begin(&self, kind: Kind, own: Texts) -> Data {
+    fn begin(&self, kind: Kind, own: Texts, keeps_type: bool) -> Data {
         let rows = self.rows;
         let alike: &[Kind] = match kind {
             Kind::Moment | Kind::Instant => &[Kind::Moment, Kind::Instant],
             _ => &[kind],
         };
-        if self.is_text || !self.kinds.is_within(alike) {
-            let has_bytes = self.kinds.has(Kind::Bytes) && !self.texts_apart;
+        if !keeps_type && (self.is_text || !self.kinds.is_within(alike)) {
+            let has_bytes = self.kinds.has(Kind::Bytes);
             let texts = if self.is_apart() { own } else { Texts::Own };
-            return match kind == Kind::Bytes || has_bytes || self.is_broken {
+            let are_bytes = is_text(kind) && (has_bytes && !self.texts_apart || self.is_broken);
+            return match kind == Kind::Bytes || are_bytes {
                 true => Data::Bytes(Spans::of_nulls(rows)),
                 false => Data::Text(Spans::of_nulls(rows), texts),
             };
@@ -886,6 +904,11 @@ impl Column {
 /// Whether a decimal is a number.
 fn is_finite(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     value.call_method0(intern!(value.py(), "is_finite"))?.extract()
+}
+
+/// Whether values of a kind are nothing but texts.
+fn is_text(kind: Kind) -> bool {
+    matches!(kind, Kind::Text | Kind::Named)
 }
 
 /// What the texts of values of a kind are.
@@ -1150,6 +1173,9 @@ fn moment_text<'py>(iso: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     Ok(PyString::new(iso.py(), &text).into_any())
 }
 
+/// PostgreSQL's `numeric` has 131,072 digits before the point (manual, 8.1.2), and no other has more.
+const DECIMAL_EXPONENT_MAX: u64 = 131_072;
+
 /// A value as text: exactly what it is.
 fn text_of<'py>(kind: Kind, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
     let py = value.py();
@@ -1162,8 +1188,14 @@ fn text_of<'py>(kind: Kind, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Py
         // `repr` of a subclass may be anything.
         Kind::Int | Kind::BigInt => py.get_type::<PyInt>().call_method1("__repr__", (value,))?,
         Kind::Float => PyString::new(py, &float_text(value.extract()?)).into_any(),
-        // Without an exponent.
-        Kind::Decimal => value.call_method1("__format__", ("f",))?,
+        // Without an exponent, but for one of which no database has the digits.
+        Kind::Decimal => {
+            let exponent: i64 = value.call_method0(intern!(py, "adjusted"))?.extract()?;
+            match exponent.unsigned_abs() <= DECIMAL_EXPONENT_MAX {
+                true => value.call_method1("__format__", ("f",))?,
+                false => value.str()?.into_any(),
+            }
+        }
         Kind::Date | Kind::Time => value.call_method0("isoformat")?,
         Kind::Moment | Kind::Instant => moment_text(&value.call_method0("isoformat")?)?,
         Kind::Uuid | Kind::Named => value.str()?.into_any(),

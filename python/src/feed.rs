@@ -16,8 +16,9 @@ use crate::rows::{Form, Rows};
 use crate::stream;
 use crate::watch::{TICK, Watching};
 
-/// Where the load asks for its rows, from the first on: batches go there.
-type Wanted = Sender<RecordBatch>;
+/// Where the load asks for its rows, from the first on: batches go there, and `None` once there are no more. A batch may have no rows,
+/// and others behind it.
+type Wanted = Sender<Option<RecordBatch>>;
 
 /// The load's side.
 pub(crate) struct Feed {
@@ -55,8 +56,8 @@ impl BatchSource for Feed {
 
 struct FeedReader {
     schema: SchemaRef,
-    batches: Receiver<RecordBatch>,
-    /// Whether the last batch has come: one without rows.
+    batches: Receiver<Option<RecordBatch>>,
+    /// Whether it was said that there are no more.
     is_whole: bool,
 }
 
@@ -65,8 +66,8 @@ impl Iterator for FeedReader {
 
     fn next(&mut self) -> Option<Self::Item> {
         match self.batches.recv() {
-            Ok(batch) if batch.num_rows() > 0 => Some(Ok(batch)),
-            Ok(_) => {
+            Ok(Some(batch)) => Some(Ok(batch)),
+            Ok(None) => {
                 self.is_whole = true;
                 None
             }
@@ -386,13 +387,12 @@ fn serve<'py>(
 ) -> PyResult<()> {
     given.again(watching)?;
     loop {
-        let batch = given.next(py, watching)?;
+        let mut batch = given.next(py, watching)?;
         if is_replayable && given.is_misled() {
             return Ok(());
         }
         let is_last = batch.is_none();
-        // The end is a batch without rows: else a program that failed would look like one that is through.
-        let mut batch = batch.unwrap_or_else(|| RecordBatch::new_empty(Arc::new(Schema::empty())));
+        // The end is said: else a program that failed would look like one that is through.
         loop {
             match py.detach(|| to.send_timeout(batch, TICK)) {
                 Ok(()) => break,

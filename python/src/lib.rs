@@ -37,6 +37,8 @@ mod _inrush {
         job_write, job_write_files, job_write_split,
     };
     #[pymodule_export]
+    use super::watch::leave;
+    #[pymodule_export]
     use super::writer::RowWriter;
     #[pymodule_export]
     use super::{check, default_profiles, forked, load, main, plan, shown, table_columns, version};
@@ -64,6 +66,7 @@ fn default_profiles() -> Option<PathBuf> {
 #[pyfunction]
 fn forked() {
     writer::forked();
+    watch::forked();
 }
 
 /// A target as people may see it, without what is secret; of a text that names none, nothing.

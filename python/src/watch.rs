@@ -4,14 +4,14 @@ use std::io::IsTerminal as _;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arrow_schema::Schema;
 use crossbeam_channel::{Receiver, RecvError, bounded, never, select};
 use inrush::pipe::{Phase, Progress};
 use inrush::{Kind, Observer, Reject};
 use inrush_cli::ProgressMode;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PySystemExit};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -19,6 +19,58 @@ use crate::errors;
 
 /// How often the caller's thread looks up.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
+
+/// How long the end of the interpreter waits for the work of other threads, which may be busy with the program's own code.
+const LEAVING_MAX: Duration = Duration::from_secs(5);
+
+/// Whether the interpreter is about to end.
+static IS_LEAVING: AtomicBool = AtomicBool::new(false);
+
+/// What threads wait for.
+static AT_WORK: Mutex<Vec<Arc<Watch>>> = Mutex::new(Vec::new());
+
+/// Ends what other threads wait for, before the interpreter ends them: that takes their stacks down, which may be ours.
+#[pyfunction]
+pub(crate) fn leave(py: Python<'_>) {
+    IS_LEAVING.store(true, Relaxed);
+    let began = Instant::now();
+    let is_at_work = || {
+        let at_work = AT_WORK.lock().unwrap_or_else(PoisonError::into_inner);
+        at_work.iter().for_each(|watch| watch.stop());
+        !at_work.is_empty()
+    };
+    py.detach(|| {
+        while is_at_work() && began.elapsed() < LEAVING_MAX {
+            thread::sleep(Duration::from_millis(5));
+        }
+    });
+}
+
+/// In a child after `fork` there are no other threads.
+pub(crate) fn forked() {
+    if let Ok(mut at_work) = AT_WORK.try_lock() {
+        at_work.clear();
+    }
+}
+
+/// While a thread waits.
+struct Waiting<'a>(&'a Arc<Watch>);
+
+impl<'a> Waiting<'a> {
+    fn of(watch: &'a Arc<Watch>) -> Self {
+        AT_WORK.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(watch));
+        Self(watch)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let mut at_work = AT_WORK.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = at_work.iter().position(|watch| Arc::ptr_eq(watch, self.0)) {
+            at_work.swap_remove(at);
+        }
+    }
+}
 
 /// Follows a load for a Python program.
 pub(crate) struct Watch {
@@ -140,6 +192,9 @@ impl Watching {
         py: Python<'_>,
         work: impl FnOnce(&dyn Observer) -> inrush::Result<T> + Send + 'static,
     ) -> PyResult<Receiver<inrush::Result<T>>> {
+        if IS_LEAVING.load(Relaxed) {
+            return Err(PySystemExit::new_err(()));
+        }
         let (to, done) = bounded(1);
         let watch = Arc::clone(&self.watch);
         let named = thread::Builder::new().name("inrush".to_owned());
@@ -170,6 +225,7 @@ impl Watching {
             Asked(A),
             Nothing,
         }
+        let _waiting = Waiting::of(&self.watch);
         let mut raised: Option<PyErr> = None;
         let outcome = loop {
             let next = py.detach(|| {
@@ -194,6 +250,10 @@ impl Watching {
                 self.watch.stop();
             }
         };
+        if IS_LEAVING.load(Relaxed) && outcome.is_err() {
+            // A thread ends by it without a word.
+            raised.get_or_insert_with(|| PySystemExit::new_err(()));
+        }
         Ok((outcome, raised))
     }
 

@@ -824,3 +824,32 @@ def test_a_file_that_the_program_has_open_by_duckdb_is_refused(tmp_path):
     assert place.read()[1] == [(1,)]
     with duckdb.connect(place.url) as connection:
         assert connection.execute("select count(*) from own").fetchone() == (1001,)
+
+
+#: A load in a thread that ends with the program, which goes on making rows.
+ENDLESS = """
+import sys, threading, time, inrush
+begun = threading.Event()
+def rows():
+    for number in range(10**9):
+        yield {"id": number}
+        begun.set()
+def load():
+    inrush.write(rows(), sys.argv[1], table="t", progress=False)
+def write():
+    with inrush.Writer(sys.argv[1], table="w") as writer:
+        for number in range(10**9):
+            writer.insert({"id": number})
+            begun.set()
+threading.Thread(target={"load": load, "write": write}[sys.argv[2]], daemon=True).start()
+begun.wait()
+time.sleep(0.2)
+"""
+
+
+@pytest.mark.parametrize("what", ["load", "write"])
+def test_a_program_that_ends_ends_the_loads_of_its_threads(tmp_path, what):
+    ended = run(ENDLESS, tmp_path / "x.db", what)
+    assert ended.returncode == 0, ended.stderr
+    assert "FATAL" not in ended.stderr
+    assert list(tmp_path.iterdir()) == []

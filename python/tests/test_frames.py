@@ -59,6 +59,7 @@ FRAMES = {
     "pyarrow batch": lambda: arrow().to_batches()[0],
     "pyarrow reader": lambda: arrow().to_reader(),
     "pyarrow chunks": lambda: pa.concat_tables([arrow().slice(0, 1), arrow().slice(1)]),
+    "pyarrow chunks without rows": lambda: pa.concat_tables([arrow().slice(3), arrow().slice(0, 1), arrow().slice(3), arrow().slice(1)]),
     "pyarrow struct array": lambda: arrow().to_struct_array(),
     "a stream": lambda: OnlyStream(arrow()),
     "an array": lambda: OnlyArray(arrow().to_batches()[0]),
@@ -193,6 +194,7 @@ CHANGED = {
     "uhugeint": "1::uhugeint",
     "time with time zone": "'12:00:00+02'::timetz",
     "bit": "'101'::bit",
+    "variant": "1::variant",
 }
 
 
@@ -211,7 +213,32 @@ def test_what_duckdb_s_arrow_changes_is_refused(sqlite, name, within):
         if within == "{}":
             cast = re.search(r'"a b"::\S+', str(caught.value))[0]
             sqlite.write(connection.cursor().sql(f"select {cast} as v from ({query})"))
-            assert [str(value) for value in sqlite.values("v")] == [{"uhugeint": "1", "bit": "101"}.get(name, "12:00:00+02")]
+            assert [str(value) for value in sqlite.values("v")] == [{"uhugeint": "1", "bit": "101", "variant": "1"}.get(name, "12:00:00+02")]
+
+
+@pytest.mark.parametrize("value", ["1::bignum", "1::varint"])
+def test_numbers_without_end_within_others_are_refused(sqlite, value):
+    """They would be the bytes in which DuckDB keeps them."""
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect() as connection:
+        try:
+            rows = connection.sql(f"select {{'a': [{value}]}} as v")
+        except duckdb.Error:
+            pytest.skip(f"this DuckDB has no {value}")
+        with pytest.raises(inrush.UsageError, match="column v has values of DuckDB's type"):
+            sqlite.write(rows)
+
+
+@pytest.mark.parametrize("type", ["timestamp", "timestamptz", "timestamp_s", "timestamp_ms", "date"])
+def test_what_duckdb_has_for_infinity_is_a_bad_row(database, type):
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect() as connection:
+        query = f"select * from (values (1, 'infinity'::{type}), (2, '-infinity'), (3, '2020-01-02'), (4, null)) as t(id, v)"
+        refused = []
+        report = database.write(connection.sql(query), max_rejects="all", rejects=refused)
+        assert (report.rows_loaded, report.rows_rejected) == (2, 2)
+        assert all("DuckDB writes for infinity" in row.message for row in refused)
+        assert database.values("id") == [3, 4]
 
 
 def test_results_of_older_versions_of_duckdb_are_loaded(sqlite):

@@ -105,6 +105,13 @@ def test_rows_are_seen_when_they_are_published(home, if_exists):
     assert ids(home) == before + list(range(300))
 
 
+def test_a_batch_without_rows_ends_no_attempt(home):
+    job = begin(home)
+    chunks = pyarrow.concat_tables([part(0), part(0, rows=0), part(1)])
+    assert inrush.job.publish(job, [inrush.job.write(job, chunks)]).rows_loaded == 200
+    assert ids(home) == list(range(200))
+
+
 def test_only_what_the_tokens_name_is_published(home):
     job = begin(home)
     written = [inrush.job.write(job, part(0)) for _ in range(3)]

@@ -13,9 +13,10 @@ import pathlib
 import sqlite3
 import types
 import typing
+import uuid
 
 import pytest
-from conftest import assert_same
+from conftest import Postgres, assert_same
 
 import inrush
 
@@ -143,6 +144,57 @@ def test_a_name_that_a_row_has_twice(sqlite):
     connection.row_factory = None
     sqlite.write(connection.execute("select 1 as id, 2 as id"))
     assert sqlite.read() == (["id", "id_2"], [(1, 2)])
+
+
+def test_an_answer_of_sqlalchemy_without_rows_has_columns(sqlite):
+    sqlalchemy = pytest.importorskip("sqlalchemy")
+    with sqlalchemy.create_engine("sqlite://").connect() as connection:
+        assert sqlite.write(connection.execute(sqlalchemy.text("select 1 as id, 'a' as name where 0"))).rows_loaded == 0
+    assert sqlite.read() == (["id", "name"], [])
+
+
+def test_names_without_an_order_are_refused(sqlite):
+    with pytest.raises(inrush.UsageError, match="columns: a set has no order: write a list"):
+        sqlite.write([(1, 2)], columns={"a", "b"})
+    sqlite.write([(1, 2)], columns={"a": None, "b": None}.keys())
+    assert sqlite.read() == (["a", "b"], [(1, 2)])
+
+
+def test_a_decimal_of_which_nobody_has_the_digits_is_a_bad_row(database):
+    rows = [(decimal.Decimal("1E+999999999"),), (decimal.Decimal("1E-999999999"),), (decimal.Decimal("1.5"),)]
+    bad = []
+    database.write(rows, columns={"n": "decimal(10,2)"}, max_rejects="all", rejects=bad)
+    assert [float(n) for n in database.values("n")] == [1.5] and len(bad) == 2
+
+
+MOMENT, DAY = dt.datetime(2020, 1, 1, 12), dt.date(2020, 1, 1)
+
+
+@pytest.mark.parametrize("before", ["2020-01-01 00:00+00", 7, decimal.Decimal("1.5"), b"x", True, None])
+def test_a_moment_without_a_zone_is_none_of_the_session_s_beside_other_values(database, before):
+    if not isinstance(database, Postgres):
+        pytest.skip("a question of the zone of the session")
+    database.execute(f"create table {database.table} (id int, at timestamptz)")
+    rows = [(0, before), (1, MOMENT), (2, DAY), (3, MOMENT.replace(tzinfo=dt.timezone.utc))]
+    bad = []
+    database.write(rows, columns=["id", "at"], if_exists="append", max_rejects="all", rejects=bad)
+    assert {1, 2} <= {row.row[0] for row in bad}
+    assert database.values("id")[-1] == 3
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_bytes_are_made_of_bytes_and_texts_alone(sqlite, turned):
+    """Whatever stands beside them."""
+    other = [12345, True, 1.5, DAY, MOMENT, decimal.Decimal("1.5"), uuid.UUID(int=5), dt.time(1), dt.timedelta(1), {"a": 1}, 2**70]
+    rows = list(enumerate([b"\x89PNG", *other, "text", None, b"z"]))
+    good = [0, len(other) + 1, len(other) + 2, len(other) + 3]
+    sqlite.execute(f"create table {sqlite.table} (id int, photo blob)")
+    bad = []
+    rows = rows[::-1] if turned else rows
+    sqlite.write(rows, columns=["id", "photo"], if_exists="append", max_rejects="all", rejects=bad)
+    assert sorted(sqlite.values("id")) == good
+    assert sorted(row.row[0] for row in bad) == list(range(1, len(other) + 1))
+    assert set(sqlite.values("photo")) == {b"\x89PNG", b"text", None, b"z"}
 
 
 def test_rows_of_sqlalchemy(sqlite):

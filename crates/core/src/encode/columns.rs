@@ -77,10 +77,12 @@ struct Column<'a> {
     data: &'a [u8],
     /// Whether its texts are values of another type, written out.
     is_written_out: bool,
+    /// Whether its texts are those, or times of day, UUIDs or durations.
+    are_values: bool,
     /// By row, whether the text is one, where only some are: cells of a sheet.
     typed_cells: &'a [bool],
     /// Whether each value has to be looked at: it is text, the target takes no NUL, or no bytes that aren't UTF-8, and there are some; or
-    /// it is neither text nor bytes, where the target keeps bytes.
+    /// it is neither text nor bytes, where the target keeps bytes; or one of a batch is no date.
     is_suspect: bool,
     /// Numbers that are NULL because their text is a spelling of it; nearly always none.
     null_numbers: Vec<Typed>,
@@ -95,6 +97,7 @@ impl<'a> Column<'a> {
             view: View::Null,
             data: &[],
             is_written_out: false,
+            are_values: false,
             typed_cells: &[],
             is_suspect: false,
             null_numbers: vec![],
@@ -143,13 +146,17 @@ impl<'a> Column<'a> {
         };
         // The reader takes no batch of more columns.
         let (at, nulls) = (at as u16, array.nulls());
-        let is_written_out = Type::is_written_out(batch.schema_ref().field(usize::from(at)));
+        let field = batch.schema_ref().field(usize::from(at));
+        let is_written_out = Type::is_written_out(field);
+        let is_kind = |name: &str| Type::of_marked(name).is_kind_of_text();
+        let are_values = is_written_out || field.extension_type_name().is_some_and(is_kind);
         Self {
             at,
             nulls,
             view,
             data,
             is_written_out,
+            are_values,
             typed_cells: &[],
             is_suspect: false,
             null_numbers: vec![],
@@ -180,12 +187,28 @@ impl<'a> Column<'a> {
         self.is_suspect = match self.view {
             View::Null => false,
             View::Bytes(_) => !column.bytes,
+            View::Text(_) if self.are_values && !column.typed => true,
             View::Text(offsets) => {
                 !column.bytes && has_nul_fault && memchr::memchr(0, own(offsets)).is_some()
             }
+            View::Moment { values, per_second, .. } if per_second < NANOSECONDS => {
+                !column.typed || values.iter().any(|value| is_endless(*value))
+            }
+            View::Date(values) => !column.typed || values.iter().any(|day| is_endless_day(*day)),
             _ => !column.typed,
         };
         self
+    }
+
+    /// Whether a value is what DuckDB's Arrow and Parquet have for `infinity` and `-infinity`, which are no dates.
+    fn is_endless(&self, row: usize) -> bool {
+        match self.view {
+            View::Moment { values, per_second, .. } => {
+                per_second < NANOSECONDS && is_endless(values[row])
+            }
+            View::Date(values) => is_endless_day(values[row]),
+            _ => false,
+        }
     }
 
     /// The column where NULL has these spellings: numbers are compared with the number that a spelling is.
@@ -291,6 +314,17 @@ impl<'a> Column<'a> {
     }
 }
 
+/// The year 2262 of nanoseconds is the last timestamp that pandas has, and no more than that.
+const NANOSECONDS: i64 = 1_000_000_000;
+
+fn is_endless(value: i64) -> bool {
+    value == i64::MAX || value == -i64::MAX
+}
+
+fn is_endless_day(day: i32) -> bool {
+    day == i32::MAX || day == -i32::MAX
+}
+
 /// The double that a spelling of NULL is: a number's, or what doubles are written as that are none.
 fn null_float(spelling: &[u8]) -> Option<f64> {
     match spelling {
@@ -354,12 +388,24 @@ impl ColumnsRow<'_> {
             if !column.is_suspect || column.is_null(self.at) {
                 continue;
             }
-            if let View::Text(offsets) | View::Bytes(offsets) = &column.view {
-                let (home, span) = column.place(offsets, self.at);
-                check_text(shape, index, self.bytes(home, span, &[]))?;
-            } else if self.typed(index).is_some() {
-                let (code, wanted) = (Code::Type, "text or bytes");
-                return Err(describe(self, &BadValue { column: index, code, wanted }));
+            let bad = |code, wanted| Err(describe(self, &BadValue { column: index, code, wanted }));
+            let takes_values = shape.columns[index].typed;
+            match &column.view {
+                View::Text(_) if column.are_values && !takes_values => {
+                    return bad(Code::Type, "text or bytes");
+                }
+                View::Text(offsets) | View::Bytes(offsets) => {
+                    let (home, span) = column.place(offsets, self.at);
+                    check_text(shape, index, self.bytes(home, span, &[]))?;
+                }
+                _ if column.is_endless(self.at) => {
+                    let wanted = "a timestamp or date: it is what DuckDB writes for infinity";
+                    return bad(Code::Range, wanted);
+                }
+                _ if !takes_values && self.typed(index).is_some() => {
+                    return bad(Code::Type, "text or bytes");
+                }
+                _ => {}
             }
         }
         Ok(())
