@@ -149,17 +149,17 @@ _OPTIONS: dict[str, tuple[str, str, str]] = {
     "types": ("types", r"(?:infer|text)\b", '"{}"'),
     "format": ("format", r"(?:csv|tsv|jsonl|json|parquet|arrow)\b", '"{}"'),
     "flatten": ("flatten=True", "", ""),
-    "delimiter": ("delimiter", r"C\b", "{}"),
-    "quote": ("quote", r"none\b", '""'),
-    "escape": ("escape", r"none\b", '""'),
+    "delimiter": ("delimiter", r"(?:C|tab|comma|semicolon|pipe|space)\b", '"{}"'),
+    "quote": ("quote", r"none\b", '"{}"'),
+    "escape": ("escape", r"none\b", '"{}"'),
     "header": ("header", r"(?:yes|no)\b", "{}"),
     "null": ("nulls", rf"{_PAIR}|[^\s=]+=(?!\S)|{_TEXT}", '["{}"]'),
     "encoding": ("encoding", r"[a-z]+-?[0-9][\w-]*|NAME\b", '"{}"'),
     "skip-lines": ("skip_lines", _NUMBER, "{}"),
     "comment": ("comment", r"C\b", "{}"),
     "max-expand": ("max_expand", _NAMES, "{}"),
-    "decimal": ("decimal", r"[.,](?![\w.,])", '"{}"'),
-    "thousands": ("thousands", r"[.,_](?![\w.,])", '"{}"'),
+    "decimal": ("decimal", r"(?:[^\s='(]+=)?[.,](?![\w.,])", '"{}"'),
+    "thousands": ("thousands", r"(?:[^\s='(]+=)?[.,_](?![\w.,])", '"{}"'),
     "date-format": ("date_format", _TEXT, '"{}"'),
     "timestamp-format": ("timestamp_format", r"%\S+(?: %\S+)*", '"{}"'),
     "true": ("true", _PAIR, '"{}"'),
@@ -217,10 +217,11 @@ def _for_python(text: str) -> str:
 def _written(value: str, written: str) -> str:
     if value in ("yes", "no"):
         return str(value == "yes")
-    if value == "all" or value.endswith("%"):
-        return f'"{value}"'
-    if written == "{}" and not re.fullmatch(r"\w+", value):
-        return f'"{value}"'
+    if value == "none":
+        return '""'
+    if value == "all" or value.endswith("%") or written == '"{}"' or (written == "{}" and not re.fullmatch(r"\w+", value)):
+        # As a text in Python has them.
+        return repr(value) if '"' in value or "\\" in value else f'"{value}"'
     name, _, rest = value.partition("=")
     return written.format(name, rest) if written.count("{}") > 1 else written.format(value)
 
