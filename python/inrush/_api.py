@@ -350,6 +350,8 @@ class Rows:
             raise UsageError(f"a {type(rows).__name__} has no rows: write a frame, or an iterable of dicts, tuples or objects")
         if isinstance(rows, (Mapping, bytes, bytearray)):
             raise UsageError(f"a {type(rows).__name__} is no iterable of rows")
+        if isinstance(rows, Sequence) and len(rows) and isinstance(rows[0], (str, os.PathLike)):
+            raise UsageError(f"a {type(rows[0]).__name__} is no row: load() reads files, several of them as well")
         if self.columns is not None and _is_arrow(rows):
             raise UsageError("columns= is for rows of Python; a frame names its own")
         self.rows = rows
@@ -461,6 +463,8 @@ def _with_index(frame: Any) -> Any:
     for level, name in enumerate(index.names):
         if name is None:
             dropped.append(level)
+        elif list(index.names).count(name) > 1:
+            raise UsageError(f"two levels of the index are called '{name}': frame.index.set_names([...]) gives each a name")
         elif name in frame.columns:
             if frame.columns.nlevels > 1:
                 joined = "frame.columns = ['_'.join(map(str, name)) for name in frame.columns]"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
 import os
 import signal
 import threading
+import time
 import warnings
 import weakref
 from collections.abc import Collection, Mapping, Sequence
@@ -24,11 +24,18 @@ _OPEN: weakref.WeakSet[Writer] = weakref.WeakSet()
 @atexit.register
 def _leave() -> None:
     """While the interpreter is whole: afterwards a load can't be ended tidily."""
-    for writer in list(_OPEN):
-        # One that a thread of its own writes with ends with what that waits for.
-        with contextlib.suppress(UsageError):
-            writer.__del__()
     _inrush.leave()
+    until = time.monotonic() + 5
+    for writer in list(_OPEN):
+        while True:
+            try:
+                writer.__del__()
+                break
+            except UsageError:
+                # Another thread is in the middle of a call, which it does not come back from with more rows.
+                if time.monotonic() > until:
+                    break
+                time.sleep(0.01)
 
 
 if hasattr(os, "register_at_fork"):
@@ -232,13 +239,13 @@ class Writer(_inrush.RowWriter):
     def __del__(self) -> None:
         # In a child it is its parent's.
         if self in _OPEN and self.is_own and not self.is_over:
+            self.give_up()
             _OPEN.discard(self)
             what = f"{self!r} was left without finish() or abort(): what it has not committed is not loaded"
             with warnings.catch_warnings():
                 # Python hides these, but here rows are missing.
                 warnings.simplefilter("always", ResourceWarning)
                 warnings.warn(what, ResourceWarning, stacklevel=2)
-            self.give_up()
 
     def __repr__(self) -> str:
         return f"<Writer: {self._where}>"

@@ -1007,6 +1007,9 @@ fn kind_of<'py>(
             Kind::Uuid
         } else if is(&classes.path)? {
             Kind::Named
+        } else if &*class.name()?.to_string_lossy() == "MonthDayNano" {
+            // A tuple, as PyArrow has Arrow's intervals.
+            Kind::Duration
         } else if value.is_instance_of::<PyDict>()
             || value.is_instance_of::<PyList>()
             || value.is_instance_of::<PyTuple>()

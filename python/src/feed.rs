@@ -14,7 +14,7 @@ use crate::errors;
 use crate::options::Asked;
 use crate::rows::{Form, Rows};
 use crate::stream;
-use crate::watch::{TICK, Watching};
+use crate::watch::{TICK, Watching, go_on};
 
 /// Where the load asks for its rows, from the first on: batches go there, and `None` once there are no more. A batch may have no rows,
 /// and others behind it.
@@ -350,6 +350,7 @@ pub(crate) fn feed<'py, T: Send + 'static>(
         let (wanted, asked) = bounded(1);
         let feed = Feed { schema, wanted, is_replayable, is_guess, is_opened: false };
         let work = Arc::clone(&work);
+        go_on()?;
         let done = watch.begin(py, move |observer| work(feed, observer))?;
         let mut is_misled = false;
         let (outcome, raised) = watch.wait(py, &done, &asked, |to: Wanted| {

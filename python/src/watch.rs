@@ -2,8 +2,8 @@
 
 use std::io::IsTerminal as _;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use arrow_schema::Schema;
@@ -23,8 +23,8 @@ pub(crate) const TICK: Duration = Duration::from_millis(50);
 /// How long the end of the interpreter waits for the work of other threads, which may be busy with the program's own code.
 const LEAVING_MAX: Duration = Duration::from_secs(5);
 
-/// Whether the interpreter is about to end.
-static IS_LEAVING: AtomicBool = AtomicBool::new(false);
+/// The thread that is about to end the interpreter, once one is.
+static LEAVING: OnceLock<ThreadId> = OnceLock::new();
 
 /// What threads wait for.
 static AT_WORK: Mutex<Vec<Arc<Watch>>> = Mutex::new(Vec::new());
@@ -32,7 +32,7 @@ static AT_WORK: Mutex<Vec<Arc<Watch>>> = Mutex::new(Vec::new());
 /// Ends what other threads wait for, before the interpreter ends them: that takes their stacks down, which may be ours.
 #[pyfunction]
 pub(crate) fn leave(py: Python<'_>) {
-    IS_LEAVING.store(true, Relaxed);
+    LEAVING.get_or_init(|| thread::current().id());
     let began = Instant::now();
     let is_at_work = || {
         let at_work = AT_WORK.lock().unwrap_or_else(PoisonError::into_inner);
@@ -44,6 +44,14 @@ pub(crate) fn leave(py: Python<'_>) {
             thread::sleep(Duration::from_millis(5));
         }
     });
+}
+
+/// Refuses more work of other threads once the interpreter is about to end. A thread ends by that without a word.
+pub(crate) fn go_on() -> PyResult<()> {
+    match LEAVING.get() {
+        Some(thread) if *thread != thread::current().id() => Err(PySystemExit::new_err(())),
+        _ => Ok(()),
+    }
 }
 
 /// In a child after `fork` there are no other threads.
@@ -181,6 +189,7 @@ impl Watching {
         py: Python<'_>,
         work: impl FnOnce(&dyn Observer) -> inrush::Result<T> + Send + 'static,
     ) -> PyResult<T> {
+        go_on()?;
         let done = self.begin(py, work)?;
         let (outcome, raised) = self.wait(py, &done, &never::<()>(), |()| Ok(()))?;
         self.outcome(py, outcome, raised)
@@ -192,9 +201,6 @@ impl Watching {
         py: Python<'_>,
         work: impl FnOnce(&dyn Observer) -> inrush::Result<T> + Send + 'static,
     ) -> PyResult<Receiver<inrush::Result<T>>> {
-        if IS_LEAVING.load(Relaxed) {
-            return Err(PySystemExit::new_err(()));
-        }
         let (to, done) = bounded(1);
         let watch = Arc::clone(&self.watch);
         let named = thread::Builder::new().name("inrush".to_owned());
@@ -250,9 +256,8 @@ impl Watching {
                 self.watch.stop();
             }
         };
-        if IS_LEAVING.load(Relaxed) && outcome.is_err() {
-            // A thread ends by it without a word.
-            raised.get_or_insert_with(|| PySystemExit::new_err(()));
+        if let (Err(_), Err(leaving)) = (&outcome, go_on()) {
+            raised.get_or_insert(leaving);
         }
         Ok((outcome, raised))
     }
@@ -276,6 +281,7 @@ impl Watching {
     }
 
     fn looked_up(&self, py: Python<'_>) -> PyResult<()> {
+        go_on()?;
         py.check_signals()?;
         let Some(callback) = &self.callback else { return Ok(()) };
         let last = self.watch.last.lock().unwrap_or_else(PoisonError::into_inner).take();

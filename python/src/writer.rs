@@ -17,7 +17,7 @@ use crate::errors;
 use crate::options::Asked;
 use crate::rows::{self, Rows};
 use crate::stream;
-use crate::watch::{TICK, Watch, Watching};
+use crate::watch::{TICK, Watch, Watching, go_on};
 
 /// How often the caller's thread looks whether the one that looks after the clock is through.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -512,6 +512,7 @@ impl RowWriter {
     }
 
     fn open(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
+        go_on()?;
         let (state, raised) = self.lock(py);
         self.opened(py, state, raised)
     }

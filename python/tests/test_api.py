@@ -517,6 +517,12 @@ def test_options_are_the_commands():
     assert {other_names.get(option, option) for option in options} - of_the_command - keywords == set()
 
 
+def test_paths_are_no_rows(tmp_path):
+    for paths in (["x.csv"], [tmp_path / "x.csv"]):
+        with pytest.raises(inrush.UsageError, match="is no row: load\\(\\) reads files"):
+            inrush.write(paths, tmp_path / "x.db", table="t")
+
+
 ADVICE = {
     "fix the row, or reject bad rows with --max-rejects N (or N%) and --rejects FILE": "fix the row, or reject bad rows with max_rejects=N (or N%) and rejects=FILE",
     "bad row 3; --max-rejects 2 allows no more": "bad row 3; max_rejects=2 allows no more",

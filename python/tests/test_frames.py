@@ -309,6 +309,9 @@ def test_pandas_index(sqlite, pandas):
     several = pandas.DataFrame({"v": [1]}, index=pandas.MultiIndex.from_tuples([("a", 2)], names=["x", "y"]))
     sqlite.write(several, if_exists="replace")
     assert sqlite.read() == (["x", "y", "v"], [("a", 2, 1)])
+    several.index.names = ["x", "x"]
+    with pytest.raises(inrush.UsageError, match="two levels of the index are called 'x': frame.index.set_names"):
+        sqlite.write(several, if_exists="replace")
     with sqlite.writer(if_exists="replace") as rows:
         rows.write(pandas.DataFrame({"v": [1.5, None]}, index=[7, 8]))
     assert sqlite.read() == (["v"], [(1.5,), (None,)])

@@ -227,9 +227,10 @@ INTERVALS = {
 }
 
 
-def test_intervals_are_those_of_iso_8601(place):
+@pytest.mark.parametrize("as_rows", [False, True])
+def test_intervals_are_those_of_iso_8601(place, as_rows):
     array = pa.array([*INTERVALS, None], pa.month_day_nano_interval())
-    place.write(table(v=array))
+    place.write(table(v=array).to_pylist() if as_rows else table(v=array))
     if isinstance(place, Postgres):
         assert kept_intervals(place) == [*INTERVALS, None]
         return
