@@ -22,6 +22,8 @@ pub(super) struct Sequence {
     start: u64,
     at: u64,
     body: Option<Body>,
+    /// What came next when the body began.
+    began: u64,
     /// Bytes of the body before what comes next.
     skip: u64,
     tries: Tries,
@@ -38,6 +40,7 @@ impl Sequence {
             start: at,
             at,
             body: None,
+            began: at,
             skip: 0,
             tries: Tries::default(),
             is_over: false,
@@ -70,7 +73,7 @@ impl Sequence {
             );
             return Err(Fault::new(what).advise("fetch it with curl, and load that file").into());
         }
-        self.skip = skip;
+        (self.skip, self.began) = (skip, self.at);
         let mut body = Pipe::of(answer.body, Arc::clone(&self.stop));
         let mut start = Vec::new();
         if answer.from == 0 {
@@ -146,6 +149,8 @@ impl Read for Sequence {
             let skips = self.skip > 0;
             let most = if skips { self.skip.min(out.len() as u64) as usize } else { out.len() };
             match body.read(&mut out[..most]) {
+                // A part that is whole, and shorter than what was asked for, is no trouble: what follows is asked for at once.
+                Ok(0) if first.has_parts && !skips && self.at > self.began => {}
                 Ok(0) if skips || ends_at.is_some_and(|end| self.at < end) => {
                     let fault = self.link.too_short(self.at, ends_at);
                     self.lost(Trouble::lost(fault))?;

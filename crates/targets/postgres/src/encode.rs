@@ -193,7 +193,10 @@ impl TextForm {
         column.store.encode(value, binary)?;
         written.clear();
         match (&column.form, binary.as_slice()) {
-            (Form::Own, _) => return Ok(value),
+            (Form::Own, _) => match column.store.list(value) {
+                Some(list) => *written = list,
+                None => return Ok(value),
+            },
             // The server wants digits where 1.0 is an integer here. Writing to memory doesn't fail.
             (Form::Integer, [a, b]) => {
                 let _ = write!(written, "{}", i16::from_be_bytes([*a, *b]));

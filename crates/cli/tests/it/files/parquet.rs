@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::Int8Type;
-use arrow_array::{Array as _, DictionaryArray, DurationMillisecondArray};
+use arrow_array::{Array as _, DictionaryArray, DurationMillisecondArray, RecordBatch};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, LogicalType, Repetition};
 use parquet::column::writer::ColumnWriter;
@@ -409,12 +409,21 @@ fn numbers_are_not_added_to_durations() {
 fn values_are_added_to_those_of_a_list() {
     let fixture = Fixture::new();
     let list: DictionaryArray<Int8Type> = ["x", "y"].into_iter().collect();
-    write(&fixture, "theirs.parquet", &batch(vec![("e", column(list))]), 2);
+    let plain = batch(vec![("e", column(list))]);
+    let said = [("unit".to_owned(), "m".to_owned())];
+    let field = plain.schema().field(0).clone().with_metadata(said.clone().into());
+    let mut schema = (*plain.schema()).clone();
+    schema.fields = vec![field].into();
+    let theirs = RecordBatch::try_new(Arc::new(schema), plain.columns().to_vec());
+    write(&fixture, "theirs.parquet", &theirs.unwrap(), 2);
     let names: String = (0..200).map(|n| format!("z{n}\n")).collect();
     fixture.write("in.csv", format!("e\n{names}"));
     load(&fixture, &["in.csv", "theirs.parquet", "--if-exists", "append"]);
     let file = File::open(fixture.path("theirs.parquet")).unwrap();
-    let read = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
+    let read = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+    // What is said of the column stays.
+    assert_eq!(read.schema().field(0).metadata().get(&said[0].0), Some(&said[0].1));
+    let read = read.build().unwrap();
     let texts = read.map(|batch| batch.unwrap().column(0).as_string::<i32>().null_count());
     assert_eq!(texts.collect::<Vec<_>>(), [0]);
     assert_eq!(rows(&fixture, "theirs.parquet").len(), 202);

@@ -140,6 +140,22 @@ fn fewer_bytes_than_were_promised_end_the_load() {
     fixture.refuses(&[&web.url("in.csv"), "t.db"]).says(&["in.csv"]);
 }
 
+/// Each of its parts is whole: that is no trouble of which it may have only so much.
+#[test]
+fn a_server_may_give_shorter_parts_than_it_is_asked_for() {
+    let fixture = Fixture::new();
+    let text = large(12_000);
+    fixture.write("in.csv", &text);
+    let web = Web::of(move |asked| {
+        let (from, last) = asked.range().unwrap_or_default();
+        let end = last.map_or(text.len(), |last| last + 1).min(from + 1_000).min(text.len());
+        let range = format!("bytes {from}-{}/{}", end - 1, text.len());
+        let part = Answer::of(206, &text[from..end]);
+        part.with("Content-Range", &range).with("ETag", "\"one\"")
+    });
+    same_by_url(&fixture, "in.csv", &web.url("in.csv"));
+}
+
 #[test]
 fn a_part_of_a_file_of_unknown_length_is_not_taken_for_all_of_it() {
     let fixture = Fixture::new();

@@ -86,7 +86,8 @@ fn about(file: &FileMetaData) -> Option<Vec<KeyValue>> {
     };
     let plain = |field: &FieldRef| match field.data_type() {
         DataType::Dictionary(_, value) => {
-            Arc::new(Field::new(field.name(), (**value).clone(), field.is_nullable()))
+            let plain = Field::new(field.name(), (**value).clone(), field.is_nullable());
+            Arc::new(plain.with_metadata(field.metadata().clone()))
         }
         _ => Arc::clone(field),
     };

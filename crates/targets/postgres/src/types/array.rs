@@ -4,6 +4,7 @@
 //! at the end: the first element's depth says how many there will be, and they are filled in when all braces are closed.
 
 use inrush_core::flow::Code;
+use serde_json::value::RawValue;
 
 use super::store::{Misfit, Store};
 
@@ -81,6 +82,45 @@ fn trim_start(b: &[u8]) -> &[u8] {
 
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
+}
+
+/// A list as JSON has it, as arrays are written: sources of nested values have such. `None` where it is none.
+pub(super) fn of_json(value: &[u8]) -> Option<Vec<u8>> {
+    if !trim_start(value).starts_with(b"[") {
+        return None;
+    }
+    let mut out = Vec::with_capacity(value.len() + 8);
+    put_list(serde_json::from_slice(value).ok()?, &mut out)?;
+    Some(out)
+}
+
+fn put_list(items: Vec<&RawValue>, out: &mut Vec<u8>) -> Option<()> {
+    out.push(b'{');
+    for (index, item) in items.into_iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        match item.get().as_bytes() {
+            b"null" => out.extend_from_slice(b"NULL"),
+            [b'[', ..] => put_list(serde_json::from_str(item.get()).ok()?, out)?,
+            [b'"', ..] => put_quoted(&serde_json::from_str::<String>(item.get()).ok()?, out),
+            [b'{', ..] => put_quoted(item.get(), out),
+            number_or_truth => out.extend_from_slice(number_or_truth),
+        }
+    }
+    out.push(b'}');
+    Some(())
+}
+
+fn put_quoted(text: &str, out: &mut Vec<u8>) {
+    out.push(b'"');
+    for byte in text.bytes() {
+        if matches!(byte, b'"' | b'\\') {
+            out.push(b'\\');
+        }
+        out.push(byte);
+    }
+    out.push(b'"');
 }
 
 /// What stands between two commas or braces.

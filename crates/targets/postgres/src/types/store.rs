@@ -6,7 +6,7 @@ use inrush_core::value::rule;
 use inrush_core::{Column, Type};
 
 use super::address::{encode_card, encode_inet};
-use super::array::{Arrays, element_oid};
+use super::array::{self, Arrays, element_oid};
 use super::clock::Times;
 use super::declared::{self, Declared};
 use super::interval::Intervals;
@@ -253,9 +253,23 @@ impl Store {
         encoded
     }
 
+    /// A list of JSON as the array that it is here. What JSON has for bytes is text, and a moment in it may have no zone.
+    pub(crate) fn list(&self, value: &[u8]) -> Option<Vec<u8>> {
+        match &self.kind {
+            Kind::Array(arrays) | Kind::NamedArray(arrays)
+                if !matches!(arrays.element.kind, Kind::Bytes | Kind::RawBytes) =>
+            {
+                array::of_json(value)
+            }
+            _ => None,
+        }
+    }
+
     /// Leaves behind what it wrote before a misfit.
     fn encode_whole(&self, value: &[u8], out: &mut Vec<u8>) -> Result<(), Misfit<'_>> {
         let (strict, wanted) = (self.strict, &*self.wanted);
+        let list = self.list(value);
+        let value = list.as_deref().unwrap_or(value);
         match &self.kind {
             Kind::Integer(integers) => integers.encode(value, strict, wanted, out),
             Kind::Float(floats) => floats.encode(value, strict, wanted, out),
