@@ -1,6 +1,6 @@
 //! What the server says of rows, in errors and in warnings.
 
-use crate::session::{BACK_TO_SAVEPOINT, Failure, Session};
+use crate::session::{BACK_TO_SAVEPOINT, Failure, Refusal, Session, Warning};
 use inrush_core::error::Error;
 use inrush_core::flow::Code;
 use inrush_core::{OnConflict, Retry};
@@ -37,6 +37,10 @@ impl Connection for Session<'_> {
             return Ok(None);
         }
         Ok(match self.warning(done.warnings)? {
+            Some(Warning { code, message }) if self.is_out_of_numbers(code, &message) => {
+                let state = "22003".to_owned();
+                return Err(Failure::Server(Box::new(Refusal { code, state, message })));
+            }
             Some(warning) => {
                 let code = fault_code(warning.code, "").unwrap_or(Code::Constraint);
                 Some(blame(code, &warning.message))
@@ -57,6 +61,9 @@ impl Connection for Session<'_> {
 
     fn blame(&self, failure: &Failure) -> Option<Blame> {
         let refused = failure.refusal()?;
+        if self.is_out_of_numbers(refused.code, &refused.message) {
+            return None;
+        }
         fault_code(refused.code, &refused.state).map(|code| blame(code, &refused.message))
     }
 
@@ -112,7 +119,7 @@ fn fault_code(code: u16, state: &str) -> Option<Code> {
 }
 
 /// The column that a message names: `Column 'x' cannot be null`, `Data too long for column 'x' at row 1`.
-fn column_named(message: &str) -> Option<String> {
+pub(super) fn column_named(message: &str) -> Option<String> {
     // MariaDB may spell the column with its table, behind the value: `'x' for column `db`.`t`.`n` at row 1`.
     if let Some((_, named)) = message.rsplit_once("for column `")
         && let Some((named, _)) = named.rsplit_once("` at row ")

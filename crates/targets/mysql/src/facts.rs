@@ -41,6 +41,8 @@ pub(super) struct ServerFacts {
     pub(super) asks_sequences: bool,
     /// Columns of the existing table, other than TIMESTAMPs, that the server fills by its clock, which shows the time of the session's zone.
     pub(super) clocks: Vec<String>,
+    /// The column of the existing table that counts by itself.
+    pub(super) counts: Option<String>,
     /// The engine of the table behind an existing view, where that is known, in lower case.
     pub(super) behind_view: Option<String>,
     /// What the existing table's triggers follow, as far as the login sees them: INSERT, UPDATE, DELETE.
@@ -142,13 +144,14 @@ pub(super) fn gather(
             Error::usage(format!("--table {table_name}: {fault}")).advise("name another --table")
         );
     }
-    let [_, variables, engines, asking, clocks, events, table, ledger_entry] = session
+    let [_, variables, engines, asking, clocks, counts, events, table, ledger_entry] = session
         .tables([
             &format!("SET {ALL_ROWS}"),
             &all_variables(),
             ENGINES,
             &sequence_defaults(table_name),
             &clock_columns(table_name),
+            &counting_column(table_name),
             &triggers(table_name),
             &table_entry(table_name),
             &table_entry(ledger::TABLE),
@@ -213,6 +216,7 @@ pub(super) fn gather(
         // MySQL has none.
         asks_sequences: session.has_bulk() && !asking.is_empty(),
         clocks: clocks.into_iter().flatten().flatten().collect(),
+        counts: counts.into_iter().flatten().flatten().next(),
         behind_view: behind_view.map(|behind| behind.engine),
         triggers: events,
         hides_triggers: hides_triggers.map_err(|failure| session.explain(failure))?,
@@ -709,6 +713,15 @@ fn clock_columns(table: &str) -> String {
         "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {} AND DATA_TYPE <> 'timestamp' \
          AND (LOWER(COLUMN_DEFAULT) REGEXP '(current_timestamp|localtime|now[(]|sysdate|curdate|curtime|current_date|current_time)' \
          OR LOWER(EXTRA) LIKE '%on update%') ORDER BY ORDINAL_POSITION",
+        literal(table)
+    )
+}
+
+/// A query for the name of the column that counts by itself.
+fn counting_column(table: &str) -> String {
+    format!(
+        "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {} \
+         AND LOWER(EXTRA) LIKE '%auto_increment%'",
         literal(table)
     )
 }

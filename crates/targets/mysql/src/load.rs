@@ -12,7 +12,7 @@ use crate::knobs::{
     BINLOG, ENGINE, FOREIGN_KEY_CHECKS, INDEXES, ROWS_PER_STATEMENT, ROWS_PER_TRANSACTION,
     SQL_LOG_BIN, UNIQUE_CHECKS,
 };
-use crate::session::{Failure, Session};
+use crate::session::{Counter, Failure, Session};
 use crate::staging::{self, Staging};
 use crate::types::{Class, SessionZone};
 use inrush_core::encode::Shape;
@@ -913,12 +913,22 @@ pub(super) fn configure(session: &mut Session<'_>, job: &Job, own: Option<&str>)
     session
         .execute(format!("SET {}", settings.join(", ")))
         .map_err(|failure| session.explain(failure))?;
+    session.set_counter(counter(job));
     spare_write_sets(session, job);
     if let Some(setting) = warnings.filter(|_| may_refuse) {
         // Then a warning that is counted and not kept makes its row a bad one.
         let _ = session.execute(format!("SET {setting}"));
     }
     Ok(())
+}
+
+/// The existing table's column that counts by itself, where the server makes its numbers.
+fn counter(job: &Job) -> Option<Counter> {
+    let table = job.kept_table()?;
+    let column = ServerFacts::of(&job.facts.target).counts.as_ref()?;
+    let is_loaded = job.choice.columns.iter().any(|loaded| loaded.name == *column);
+    let is_key = table.primary_key == std::slice::from_ref(column);
+    (!is_loaded).then(|| Counter { column: column.clone(), is_key })
 }
 
 /// Has the server keep a statement's warnings, as MySQL 8.0 does by default; `None` where it does. Beside what is wrong with a row there

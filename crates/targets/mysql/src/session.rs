@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::blame::column_named;
 use crate::client::{Client, Text};
 use crate::connect::Place;
 use inrush_core::error::{Error, Kind, Result};
@@ -33,6 +34,15 @@ pub(super) struct Session<'a> {
     /// `None` while nothing may be ended halfway.
     stop: Option<&'a AtomicBool>,
     round_trip: RoundTrip,
+    counter: Option<Counter>,
+}
+
+/// A column of the table that counts by itself, of which the load's rows have no values.
+#[derive(Clone, Debug)]
+pub(super) struct Counter {
+    pub(super) column: String,
+    /// Whether it is the primary key.
+    pub(super) is_key: bool,
 }
 
 /// Goes before a statement that may have to be taken back, in one message with it.
@@ -69,8 +79,14 @@ impl<'a> Session<'a> {
     }
 
     fn to(place: Arc<Place>, stop: Option<&'a AtomicBool>) -> Result<Self> {
-        let mut session =
-            Self { client: None, id: 0, place, stop, round_trip: RoundTrip::default() };
+        let mut session = Self {
+            client: None,
+            id: 0,
+            place,
+            stop,
+            round_trip: RoundTrip::default(),
+            counter: None,
+        };
         session.connect()?;
         Ok(session)
     }
@@ -123,6 +139,23 @@ impl<'a> Session<'a> {
     /// A second connection, which is stopped as this one is.
     pub(super) fn beside(&self) -> Result<Self> {
         Self::to(Arc::clone(&self.place), self.stop)
+    }
+
+    /// From here on it is known which numbers the server makes itself.
+    pub(super) fn set_counter(&mut self, counter: Option<Counter>) {
+        self.counter = counter;
+    }
+
+    /// Whether an error, or a warning, says that a column which counts by itself has no number left: no row is to blame for that. What
+    /// the server says of it differs by engine and version; of the last number MySQL says that it comes twice.
+    pub(super) fn is_out_of_numbers(&self, code: u16, message: &str) -> bool {
+        let is_of_counter = |counter: &Counter| match code {
+            1062 => counter.is_key && message.ends_with("PRIMARY'"),
+            1264 => column_named(message).is_some_and(|name| name == counter.column),
+            _ => false,
+        };
+        // HA_ERR_AUTOINC_ERANGE, ER_AUTOINC_READ_FAILED.
+        matches!(code, 167 | 1467) || self.counter.as_ref().is_some_and(is_of_counter)
     }
 
     /// The server's number of the connection.
@@ -235,7 +268,17 @@ impl<'a> Session<'a> {
             }
             Failure::Server(refused) => *refused,
         };
+        let is_out_of_numbers = self.is_out_of_numbers(code, &message);
         let error = Error::new(Kind::Target, format!("{}: {message}", self.place.shown));
+        if is_out_of_numbers {
+            let column =
+                self.counter.as_ref().map_or("its AUTO_INCREMENT", |counter| &counter.column);
+            return error
+                .advise(format!(
+                    "column {column} has no number left for a row: give it a type with more (ALTER TABLE ... MODIFY ... BIGINT AUTO_INCREMENT)"
+                ))
+                .advise("a statement that is taken back, for a bad row in it, uses numbers up: --set rows_per_statement=1 takes one for each row");
+        }
         match code {
             1045 | 1698 => error
                 .advise("check the user in the URL; the password comes from the URL, MYSQL_PWD, INRUSH_PASSWORD or ~/.my.cnf"),

@@ -63,6 +63,32 @@ fn a_column_that_counts_goes_on_where_it_was() {
     });
 }
 
+/// A statement takes a number for each of its rows, also one that is taken back because of a bad row.
+#[test]
+fn a_column_that_has_counted_to_its_end_makes_no_bad_rows() {
+    for_each_server(|server| {
+        let name = |n: u32| if n == 110 { 1 } else { n };
+        let rows: String = (1..=120).map(|n| format!("{},b\n", name(n))).collect();
+        server
+            .write("t.csv", format!("name,more\n{rows}"))
+            .write("five.csv", "more\na\nb\nc\nd\ne\n");
+        let table = "CREATE TABLE t (id TINYINT PRIMARY KEY AUTO_INCREMENT, name VARCHAR(9) UNIQUE, more CHAR(1)) ENGINE=InnoDB";
+        let all = ["--max-rejects", "all"];
+        for strategy in [&[][..], &["--strategy", "values"], &["--strategy", "load-data"]] {
+            server.drop_table("t").sql(table);
+            let load = [&["t.csv"], &all[..], strategy].concat();
+            let words = ["column id has no number left", "--set rows_per_statement=1"];
+            server.refuses(&load).says(&words);
+            server.load(&[&load[..], &["--set", "rows_per_statement=1"]].concat()).exits(3);
+            assert_eq!(server.count("t"), 119, "{strategy:?}");
+        }
+        server.drop_table("t").sql(&format!("{table} AUTO_INCREMENT=126"));
+        let one_by_one = ["--strategy", "values", "--set", "rows_per_statement=1"];
+        let load = [&["five.csv", "--table", "t"], &all[..], &one_by_one].concat();
+        server.refuses(&load).says(&["column id has no number left"]);
+    });
+}
+
 #[test]
 fn names_of_checks_and_histograms_stay() {
     for_each_server(|server| {
