@@ -85,9 +85,19 @@ impl Connection for Session<'_> {
     }
 
     fn explain(&self, failure: Failure) -> Error {
-        Session::explain(self, failure)
+        let is_out_of_numbers = state(&failure) == OUT_OF_NUMBERS;
+        let error = Session::explain(self, failure);
+        match is_out_of_numbers {
+            true => error
+                .advise("the sequence has no number left for a row: give the column a type with more, and the sequence too (ALTER SEQUENCE ... AS bigint)")
+                .advise("a statement that is taken back, for a bad row in it, uses numbers up for good, as this load has: set the sequence back (setval), and --set rows_per_statement=1 takes one for each row"),
+            false => error,
+        }
     }
 }
+
+/// A sequence has given its last number, which is no fault of the row that asked for one.
+const OUT_OF_NUMBERS: &str = "2200H";
 
 /// The classes of the server's own SQLSTATEs. With any other a trigger refuses a row: RAISE takes what its author likes.
 const CLASSES: [&str; 44] = [
@@ -101,6 +111,7 @@ const CLASSES: [&str; 44] = [
 fn fault_code(refused: &Refusal) -> Option<Code> {
     let state = refused.state.as_str();
     Some(match state {
+        OUT_OF_NUMBERS => return None,
         "23505" => Code::DuplicateKey,
         "23502" => Code::NotNull,
         "23503" | "23001" => Code::ForeignKey,

@@ -18,6 +18,30 @@ fn copying(server: &Server) -> Vec<Way> {
     server.ways_into_used().into_iter().filter(|way| way.strategy.contains("copy")).collect()
 }
 
+/// A statement takes a number for each of its rows, also one that is taken back because of a bad row.
+#[test]
+fn a_sequence_that_has_counted_to_its_end_makes_no_bad_rows() {
+    for_each_server(|server| {
+        let name = |n: u32| if n == 110 { "bad".to_owned() } else { n.to_string() };
+        let rows: String = (1..=120).map(|n| format!("{},b\n", name(n))).collect();
+        server.write("t.csv", format!("name,more\n{rows}"));
+        for strategy in ["copy-binary", "copy-text", "values"] {
+            server.sql("CREATE SEQUENCE numbers MAXVALUE 130");
+            server.sql(
+                "CREATE TABLE t (id int DEFAULT nextval('numbers'), name text CHECK (name <> 'bad'), more text)",
+            );
+            let load = ["t.csv", "--max-rejects", "all", "--strategy", strategy];
+            let words = ["the sequence has no number left", "--set rows_per_statement=1"];
+            server.load(&load).exits(1).ends_with_nothing_changed().says(&words);
+            assert_eq!(server.count("t"), 0);
+            server.sql("ALTER SEQUENCE numbers RESTART");
+            server.load(&[&load[..], &["--set", "rows_per_statement=1"]].concat()).exits(3);
+            assert_eq!(server.count("t"), 119, "{strategy}");
+            server.drop_table("t").sql("DROP SEQUENCE numbers");
+        }
+    });
+}
+
 #[test]
 fn columns_are_found_by_name_and_the_rest_has_its_default() {
     for_each_server(|server| {
