@@ -83,6 +83,8 @@ fn fault_code(refused: &Refusal) -> Option<Code> {
         // Of a value for its column, of a row for its page, of a key for its index, of a value of INSERT BULK.
         8_152 | 2_628 | 511 | 1_946 | 4_815 | 4_863 => Code::TooLong,
         // Of numbers, of moments.
+        // The next number of an IDENTITY is no value of the row.
+        8_115 if refused.message.contains("IDENTITY") => return None,
         220 | 232 | 242 | 244 | 248 | 296 | 517 | 8_115 => Code::Range,
         // Of texts to numbers, to moments, to uniqueidentifier, to types of .NET; XML; JSON.
         235
@@ -127,6 +129,12 @@ mod tests {
         assert_eq!(code(50_000, "no"), Some(Code::Constraint));
         assert_eq!(code(TAKEN_BACK, ""), None);
         assert_eq!(code(1205, ""), None);
+        assert_eq!(
+            code(8115, "Arithmetic overflow error converting expression to data type int."),
+            Some(Code::Range)
+        );
+        let spent = "Arithmetic overflow error converting IDENTITY to data type smallint.";
+        assert_eq!(code(8115, spent), None);
     }
 
     #[test]

@@ -352,6 +352,9 @@ impl<'a> Session<'a> {
             1_205 | 1_222 => error.advise(
                 "another connection holds the table or its rows: try again when it is through",
             ),
+            8_115 if refused.message.contains("IDENTITY") => error.advise(
+                "the IDENTITY column has no number left for a row: give it a type with more; statements that are taken back use numbers up",
+            ),
             3_906 => {
                 error.advise("the database, or this replica, only reads: load into the primary")
             }
