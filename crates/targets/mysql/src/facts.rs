@@ -17,9 +17,10 @@ use inrush_core::{
 };
 use inrush_net::TextRows;
 
-/// Has SELECT and SHOW answer with all rows: by the server's default they may give the first ones alone
-/// (<https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_sql_select_limit>).
-pub(super) const ALL_ROWS: &str = "SESSION sql_select_limit = 18446744073709551615";
+/// Has SELECT and SHOW answer with all rows: by the server's default they may give the first ones alone, or refuse to look at many
+/// (<https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_sql_select_limit>, `max_join_size`).
+pub(super) const ALL_ROWS: &str =
+    "SESSION sql_select_limit = 18446744073709551615, SESSION sql_big_selects = 1";
 
 /// <https://dev.mysql.com/doc/refman/8.0/en/innodb-limits.html>
 const COLUMNS_MAX: usize = 1017;

@@ -46,7 +46,7 @@ impl JobTables for MysqlJobs {
         Some(
             "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION,ALLOW_INVALID_DATES', \
              SESSION wait_timeout = 2147483, SESSION innodb_lock_wait_timeout = 2147483, \
-             SESSION sql_select_limit = 18446744073709551615; \
+             SESSION sql_select_limit = 18446744073709551615, SESSION sql_big_selects = 1; \
              SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
         )
     }

@@ -92,6 +92,19 @@ fn a_server_that_answers_with_one_row() {
     });
 }
 
+#[test]
+fn a_server_that_looks_at_few_rows() {
+    alone_on_each_server(|server| {
+        server
+            .write("t.csv", "id\n1\n2\n3\n")
+            .sql("CREATE TABLE t (id INT) ENGINE=InnoDB;; INSERT INTO t VALUES (-1), (-2)");
+        server.with_global("max_join_size", "1", || {
+            server.load(&["t.csv", "--if-exists", "append", "--verify", "checksum"]).exits(0);
+            server.drop_table("t").load(&["t.csv", "--verify", "checksum"]).exits(0);
+        });
+    });
+}
+
 /// The server shows a default as clocks of the session show it, and no two of a load's have another zone.
 #[test]
 fn a_default_is_the_same_in_every_session_of_a_load() {
