@@ -13,7 +13,7 @@ use inrush_core::Basis;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::ledger::{self, Entries, Entry};
 use inrush_core::{
-    Column, IfExists, MomentLimits, OnConflict, Own, Request, TableFacts, TargetFacts, Type,
+    Column, IfExists, Job, MomentLimits, OnConflict, Own, Request, TableFacts, TargetFacts, Type,
 };
 use inrush_net::TextRows;
 
@@ -519,6 +519,51 @@ fn listed_references(schema: &str, table: &str, is_plain: bool) -> String {
         spelled(schema),
         spelled(table)
     )
+}
+
+/// Whether rows of other tables refer to the table. Where the login can't be shown all of those, some may.
+pub(super) fn has_children(session: &mut Session<'_>, job: &Job) -> Result<bool, Failure> {
+    let table = &job.table;
+    let of_others = format!(
+        "REFERENCED_TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_NAME = {0} AND NOT (TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {0})",
+        literal(table)
+    );
+    let columns = session.table(&format!(
+        "SELECT TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME FROM information_schema.KEY_COLUMN_USAGE WHERE {of_others}"
+    ))?;
+    // A key with a NULL in one of its columns refers to nothing.
+    let mut keys: BTreeMap<[String; 3], Vec<String>> = BTreeMap::new();
+    for row in columns {
+        let mut row = row.into_iter().map(Option::unwrap_or_default);
+        let mut next = || row.next().unwrap_or_default();
+        let key = [next(), next(), next()];
+        keys.entry(key).or_default().push(format!("{} IS NOT NULL", ddl::quote(&next())));
+    }
+    let version = ServerFacts::of(&job.facts.target).variable("version");
+    let names_are_plain =
+        job.facts.target.engine.starts_with("MySQL") && numbers(version) >= (8, 0, 0);
+    let own = session.database().to_owned();
+    let listed = session.table(&listed_references(&own, table, names_are_plain));
+    if let Some(listed) = rights::unless_refused(listed)? {
+        let is_own =
+            |row: &&Vec<Option<String>>| row.get(1).is_some_and(|own| own.as_deref() == Some("1"));
+        if listed.iter().filter(|row| !is_own(row)).count() != keys.len() {
+            return Ok(true);
+        }
+    }
+    for ([schema, table, _], refers) in keys {
+        let look = format!(
+            "SELECT 1 FROM {}.{} WHERE {} LIMIT 1",
+            ddl::quote(&schema),
+            ddl::quote(&table),
+            refers.join(" AND ")
+        );
+        match rights::unless_refused(session.table(&look))? {
+            Some(rows) if rows.is_empty() => {}
+            _ => return Ok(true),
+        }
+    }
+    Ok(false)
 }
 
 /// A name of ASCII as files have it (<https://dev.mysql.com/doc/refman/8.0/en/identifier-mapping.html>).

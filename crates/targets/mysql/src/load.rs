@@ -599,14 +599,7 @@ impl<'a> MysqlLoad<'a> {
             if in_one {
                 self.run("START TRANSACTION")?;
             }
-            // Rows that refer to these, which the login need not see, would be left alone with keys of none, where the server's default is
-            // to check nothing. InnoDB checks row by row: rows that refer to others of the same table, and go with them, it would keep.
-            let checks = i32::from(!refers_only_to_itself(job));
-            self.run(&format!(
-                "SET @inrush_checks = @@SESSION.foreign_key_checks, SESSION foreign_key_checks = {checks}"
-            ))?;
-            self.run(&format!("DELETE FROM {}", quote(&job.table)))?;
-            self.run("SET SESSION foreign_key_checks = @inrush_checks")?;
+            self.delete_all(in_one)?;
         }
         let begins = in_one && job.choice.action != Action::Truncate;
         let counts_own = begins && self.counts_own();
@@ -624,6 +617,35 @@ impl<'a> MysqlLoad<'a> {
         }
         self.expect_empty()?;
         if self.ahead == Ahead::Nothing { self.enter() } else { Ok(()) }
+    }
+
+    /// Deletes the table's rows. Rows that refer to these, which the login need not see, would be left alone with keys of none, where the
+    /// server's default is to check nothing. InnoDB checks row by row: rows that refer to others of the same table, and go with them, it
+    /// would keep.
+    fn delete_all(&mut self, in_one: bool) -> Result<()> {
+        let job = self.job;
+        let checks = i32::from(!refers_only_to_itself(job));
+        self.run(&format!(
+            "SET @inrush_checks = @@SESSION.foreign_key_checks, SESSION foreign_key_checks = {checks}"
+        ))?;
+        let delete = format!("DELETE FROM {}", quote(&job.table));
+        let deleted = self.session.execute(&delete);
+        if let Err(failure) = deleted {
+            let is_referred_to = failure.refusal().is_some_and(|refused| refused.code == IS_PARENT);
+            let is_undone = in_one && has_transactions(&self.engine);
+            let is_table = job.kept_table().is_some_and(|table| table.storage.is_some());
+            let sees_all = ServerFacts::of(&job.facts.target).unseen_keys == Unseen::None;
+            if !(is_referred_to && is_undone && is_table && sees_all) {
+                return Err(self.session.explain(failure));
+            }
+            // Once the rows are deleted whoever would refer to one waits for this transaction, so what is seen then is all there is.
+            self.run(&format!("SET SESSION foreign_key_checks = 0; {delete}"))?;
+            let refers = facts::has_children(&mut self.session, job);
+            if refers.map_err(|failure| self.session.explain(failure))? {
+                return Err(self.session.explain(failure));
+            }
+        }
+        self.run("SET SESSION foreign_key_checks = @inrush_checks")
     }
 
     /// Whether the table is counted as the transaction sees it from its beginning on, where what others add meanwhile is not taken for
@@ -852,6 +874,9 @@ const VIEW_HIDES: &str =
 
 /// How the server ends a statement that has waited too long for a lock: ER_LOCK_WAIT_TIMEOUT.
 pub(super) const TIMED_OUT: u16 = 1205;
+
+/// How it refuses to delete a row that others refer to: ER_ROW_IS_REFERENCED_2.
+const IS_PARENT: u16 = 1451;
 
 /// How it refuses one for a table that does not exist: ER_NO_SUCH_TABLE.
 const NO_TABLE: u16 = 1146;
