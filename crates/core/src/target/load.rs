@@ -86,6 +86,11 @@ pub trait Load: Send {
         None
     }
 
+    /// Where a user should look for what the database did of its own accord and keeps, after a load that it says has changed nothing.
+    fn beyond_undoing(&self) -> Option<String> {
+        None
+    }
+
     /// Undoes everything that can be undone, and says what is left.
     fn abort(&mut self) -> crate::error::Aftermath;
 }

@@ -101,6 +101,11 @@ pub(super) fn attempt(
         let bad_row = bad_row.filter(|_| held.is_empty());
         held.iter().chain(bad_row.as_deref()).for_each(|row| observer.rejected(row));
     }
+    if aftermath == Aftermath::NothingChanged
+        && let Some(where_to_look) = load.beyond_undoing()
+    {
+        error = error.advise(where_to_look);
+    }
     if let [input] = plan.source.inputs.as_slice() {
         error = error.in_input(&input.name);
     }

@@ -1165,6 +1165,17 @@ impl Load for MysqlLoad<'_> {
         Ok(settings)
     }
 
+    fn beyond_undoing(&self) -> Option<String> {
+        let Job { request, facts, .. } = self.job;
+        let runs_triggers =
+            !request.owns_table && !ServerFacts::of(&facts.target).triggers.is_empty();
+        let table = facts.kept_table(request).filter(|_| runs_triggers)?;
+        Some(format!(
+            "look into tables without transactions (MyISAM, Aria) that triggers of table {} write into: what they wrote there stays",
+            table.name
+        ))
+    }
+
     fn abort(&mut self) -> Aftermath {
         self.session.unwatch();
         if self.unsure {

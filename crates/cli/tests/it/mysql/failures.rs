@@ -436,6 +436,20 @@ fn a_table_that_was_emptied_for_a_load_that_fails_is_told() {
 }
 
 #[test]
+fn what_triggers_wrote_into_tables_without_transactions_is_told_of() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n2\n1\n").sql(
+            "CREATE TABLE t (id INT PRIMARY KEY) ENGINE=InnoDB;; CREATE TABLE log (id INT) ENGINE=MyISAM;;
+             CREATE TRIGGER log_it AFTER INSERT ON t FOR EACH ROW INSERT INTO log VALUES (NEW.id)",
+        );
+        let run = server.load(&["t.csv"]).exits(1).ends_with_nothing_changed();
+        run.says(&["triggers of table t write into: what they wrote there stays"]);
+        assert_eq!(server.count("t"), 0);
+        assert_ne!(server.count("log"), 0);
+    });
+}
+
+#[test]
 fn rows_of_others_are_noticed_in_a_table_that_is_to_be_empty_and_stays_in_its_place() {
     for_each_server(|server| {
         make_with_trigger(server);
