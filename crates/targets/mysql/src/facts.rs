@@ -71,7 +71,7 @@ impl ServerFacts {
 }
 
 /// Server variables that bear on loads. One that a server doesn't know is left out.
-const VARIABLES: [&str; 29] = [
+const VARIABLES: [&str; 31] = [
     "binlog_transaction_dependency_tracking",
     "check_constraint_checks",
     "datadir",
@@ -97,7 +97,9 @@ const VARIABLES: [&str; 29] = [
     "sql_mode",
     "system_time_zone",
     "time_zone",
+    "transaction_read_only",
     "transaction_write_set_extraction",
+    "tx_read_only",
     "version",
     "version_comment",
     "wsrep_on",
@@ -257,10 +259,10 @@ pub(super) fn gather(
     }
     let of = |name: &&str| Some(((*name).to_owned(), server.variables.get(*name)?.clone()));
     let settings = SETTINGS.iter().filter_map(of).collect();
-    let is_read_only = server.variable("read_only") == "ON";
+    let read_only = read_only(&server);
     Ok(TargetFacts {
         settings,
-        read_only: is_read_only.then(|| "the server is read-only".to_owned()),
+        read_only,
         text_types: text_types(&server, &engine),
         engine,
         exists: true,
@@ -277,6 +279,24 @@ pub(super) fn gather(
         gave_up: BTreeMap::new(),
         ledger,
         round_trip: session.round_trip(),
+    })
+}
+
+/// Why the server takes no rows. Whoever has set that it only reads had a reason, so no load says otherwise.
+fn read_only(server: &ServerFacts) -> Option<String> {
+    // MariaDB's name, and that of MySQL from 5.7.20 on.
+    let is_set = |name: &&str| server.variable(name) == "ON";
+    if is_set(&"read_only") {
+        return Some(
+            "the server is read-only, as a replica is: load into its primary (SET GLOBAL read_only = OFF lets it take rows)"
+                .to_owned(),
+        );
+    }
+    ["transaction_read_only", "tx_read_only"].iter().find(|name| is_set(name)).map(|name| {
+        format!(
+            "transactions only read here: {name} is ON for this server, or for this user's connections \
+             (SET GLOBAL {name} = OFF lets them write)"
+        )
     })
 }
 

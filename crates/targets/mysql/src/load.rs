@@ -241,8 +241,8 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
     {
         return unusable("tables of the CSV engine have no keys".to_owned());
     }
-    if server.variable("read_only") == "ON" {
-        return unusable("the server is read-only".to_owned());
+    if let Some(why) = &facts.target.read_only {
+        return unusable(why.clone());
     }
     let in_steps = request.guarantee == Guarantee::Chunks;
     if in_steps && let Some(reason) = no_steps(request, &engine, knobs) {
