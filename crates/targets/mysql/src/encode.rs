@@ -10,6 +10,7 @@ use inrush_core::encode::{self, BadValue, EncodeRow, Row, Shape};
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::flow::{Cell, Encode, Home, Span, Wire};
 use inrush_core::value::hex;
+use inrush_core::wording::shell_word;
 use inrush_core::{Column, Job, Verify};
 
 /// A way to write rows down.
@@ -204,7 +205,14 @@ impl Stores {
         let store = |column: &Column| {
             let declared = ddl::declared(job, column);
             let store = Store::of(column, &declared, modes).map_err(|why| {
-                Error::new(Kind::Target, format!("column {}: {why}", column.name))
+                let error = Error::new(Kind::Target, format!("column {}: {why}", column.name));
+                match column.required {
+                    true => error,
+                    false => error.advise(format!(
+                        "--drop {} leaves it out of what is loaded",
+                        shell_word(&column.name)
+                    )),
+                }
             })?;
             Ok(ColumnStore {
                 class: store.class(),

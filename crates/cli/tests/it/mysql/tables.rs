@@ -540,6 +540,16 @@ fn what_a_trigger_is_warned_of_is_no_fault_of_the_row() {
 }
 
 #[test]
+fn a_column_that_takes_no_text_can_be_left_out() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,g\n1,\n").sql("CREATE TABLE t (id INT, g GEOMETRY)");
+        server.refuses(&["t.csv"]).says(&["column g", "--drop g leaves it out"]);
+        server.load(&["t.csv", "--drop", "g"]).exits(0);
+        assert_eq!(server.count("t"), 1);
+    });
+}
+
+#[test]
 fn a_table_that_others_refer_to_stays_their_parent() {
     for_each_server(|server| {
         server.write("t.csv", "id\n1\n2\n").sql(
