@@ -58,17 +58,17 @@ pub(super) fn beside_columns(create: &str) -> Vec<String> {
     let Some(Parts(parts)) = Parts::of(create) else { return Vec::new() };
     let (columns, others): (Vec<&str>, Vec<&str>) =
         parts.into_iter().partition(|part| part.starts_with('`'));
-    let shown = |part: &str| {
-        let part = part.replace("`,`", ", ").replace('`', "");
-        part.strip_prefix("KEY ").map_or(part.clone(), |key| format!("INDEX {key}"))
+    let shown = |part: &str| match part.strip_prefix("KEY ") {
+        Some(key) => format!("INDEX {}", plain(key)),
+        None => plain(part),
     };
-    let (mut lost, others): (Vec<String>, Vec<String>) =
-        others.into_iter().map(shown).partition(|part| part.starts_with("PRIMARY KEY"));
-    let key = lost.first().and_then(|key| key.split_once('(')).map_or("", |(_, key)| key);
-    let key: Vec<String> = key.trim_end_matches(')').split(", ").map(str::to_owned).collect();
+    let (keys, others): (Vec<&str>, Vec<&str>) =
+        others.into_iter().partition(|part| part.starts_with("PRIMARY KEY"));
+    let key: Vec<String> = keys.iter().flat_map(|key| names(key)).collect();
+    let mut lost: Vec<String> = keys.into_iter().map(shown).collect();
     for column in columns {
         let Some(quoted) = name(column) else { continue };
-        let name = shown(quoted);
+        let name = plain(quoted);
         let words: String = syntax(column).map(|(_, byte)| char::from(byte)).collect();
         let has = |word: &str| words.contains(word);
         if has(" NOT NULL") && !key.contains(&name) {
@@ -86,7 +86,7 @@ pub(super) fn beside_columns(create: &str) -> Vec<String> {
             }
         }
     }
-    lost.extend(others);
+    lost.extend(others.into_iter().map(shown));
     if syntax(create).map(|(_, byte)| char::from(byte)).collect::<String>().contains("PARTITION BY")
     {
         lost.push("its partitions".to_owned());
@@ -152,7 +152,7 @@ pub(super) fn own_options(create: &str) -> Vec<String> {
         if let Some(name) = name(column)
             && !matches!(collation, "" | "utf8mb4_bin")
         {
-            own.push(format!("COLLATE {collation} of {}", name.replace('`', "")));
+            own.push(format!("COLLATE {collation} of {}", plain(name)));
         }
     }
     own
@@ -192,6 +192,50 @@ fn name(text: &str) -> Option<&str> {
         }
     }
     None
+}
+
+/// The text, cut at its names in backticks, which are parts of their own.
+fn at_names(sql: &str) -> Vec<&str> {
+    let (mut parts, mut from, mut behind) = (Vec::new(), 0, 0);
+    let mut within = None;
+    let mut escaped = false;
+    for (at, byte) in sql.bytes().enumerate() {
+        match within {
+            _ if at < behind || std::mem::take(&mut escaped) => {}
+            Some(_) if byte == b'\\' => escaped = true,
+            Some(quote) if byte == quote => within = None,
+            None if matches!(byte, b'\'' | b'"') => within = Some(byte),
+            None if byte == b'`' => {
+                let Some(name) = name(&sql[at..]) else { break };
+                parts.extend([&sql[from..at], name]);
+                behind = at + name.len();
+                from = behind;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&sql[from..]);
+    parts
+}
+
+/// The name that is meant by one in backticks.
+fn unquoted(name: &str) -> String {
+    name[1..name.len() - 1].replace("``", "`")
+}
+
+/// The names in backticks of a text, as they are meant.
+fn names(sql: &str) -> Vec<String> {
+    at_names(sql).into_iter().filter(|part| part.starts_with('`')).map(unquoted).collect()
+}
+
+/// A text with its names as they are meant.
+fn plain(sql: &str) -> String {
+    let shown = |part: &str| match part {
+        "," => ", ".to_owned(),
+        part if part.starts_with('`') => unquoted(part),
+        part => part.to_owned(),
+    };
+    at_names(sql).into_iter().map(shown).collect()
 }
 
 /// The names of the columns that a plain index is over; `None` for every other part of a table.
@@ -438,6 +482,28 @@ mod tests {
         };
         assert_eq!(without_counter(&create(" AUTO_INCREMENT=7")), create(""));
         assert_eq!(without_counter(&create("")), create(""));
+    }
+
+    #[test]
+    fn names_are_shown_as_they_are_meant() {
+        let create = table(&[
+            "`a``b` int NOT NULL DEFAULT 5",
+            "`c` int NOT NULL COMMENT 'it''s `'",
+            "PRIMARY KEY (`c`,`x y`)",
+            "KEY `k``` (`a``b`,`c`)",
+            "CONSTRAINT `n` CHECK (`a``b` <> '`' and `c` > 0)",
+        ]);
+        assert_eq!(
+            beside_columns(&create),
+            [
+                "PRIMARY KEY (c, x y)",
+                "NOT NULL on a`b",
+                "DEFAULT of a`b",
+                "COMMENT of c",
+                "INDEX k` (a`b, c)",
+                "CONSTRAINT n CHECK (a`b <> '`' and c > 0)"
+            ]
+        );
     }
 
     #[test]
