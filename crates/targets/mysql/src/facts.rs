@@ -950,6 +950,12 @@ fn table_facts(
             (create, grants) = (Some(indexes::created(shown)), granted);
         }
     }
+    let documents = create.as_deref().map(indexes::documents).unwrap_or_default();
+    for column in &mut facts.columns {
+        if column.ty == Type::Text && documents.contains(&column.name) {
+            column.ty = Type::Json;
+        }
+    }
     let mut server = server.into_iter().flatten().map(Option::unwrap_or_default);
     let (version, database) =
         (server.next().unwrap_or_default(), server.next().unwrap_or_default());

@@ -94,6 +94,17 @@ pub(super) fn beside_columns(create: &str) -> Vec<String> {
     lost
 }
 
+/// Columns that take documents of JSON alone, for a CHECK says so: MariaDB's type of that name is a text with one
+/// (<https://mariadb.com/kb/en/json-data-type/>).
+pub(super) fn documents(create: &str) -> Vec<String> {
+    let Some(Parts(parts)) = Parts::of(create) else { return Vec::new() };
+    let checked = parts.iter().filter_map(|part| {
+        let (_, checked) = part.strip_suffix("))")?.rsplit_once("CHECK (json_valid(")?;
+        (name(checked) == Some(checked)).then(|| unquoted(checked))
+    });
+    checked.collect()
+}
+
 /// What follows the columns and keys: the table's options, without texts and names in quotes, except that those in backticks are
 /// words of options too.
 pub(super) fn options(create: &str) -> String {
@@ -482,6 +493,19 @@ mod tests {
         };
         assert_eq!(without_counter(&create(" AUTO_INCREMENT=7")), create(""));
         assert_eq!(without_counter(&create("")), create(""));
+    }
+
+    #[test]
+    fn columns_of_documents_are_those_that_a_check_makes_such() {
+        let create = table(&[
+            "`a``b` longtext COMMENT 'x' CHECK (json_valid(`a``b`))",
+            "`c` longtext COMMENT 'CHECK (json_valid(`c`))'",
+            "`d` text",
+            "`e` text CHECK (json_valid(`e`) or `e` = 'x')",
+            "`f` text CHECK (json_valid(concat(`f`)))",
+            "CONSTRAINT `CONSTRAINT_1` CHECK (json_valid(`d`))",
+        ]);
+        assert_eq!(documents(&create), ["a`b", "d"]);
     }
 
     #[test]

@@ -539,6 +539,37 @@ fn what_a_trigger_is_warned_of_is_no_fault_of_the_row() {
     });
 }
 
+/// MariaDB's JSON is a text with a CHECK.
+#[test]
+fn a_text_that_a_check_makes_json_is_a_column_of_documents() {
+    for_each_server(|server| {
+        if !server.is_mariadb {
+            return;
+        }
+        let lines =
+            ["\"12\"", "\"true\"", "\"null\"", "\"s\"", "12", "null", "{\"a\": [1]}", "\"[1]\""];
+        let rows: String =
+            (1..).zip(lines).map(|(id, doc)| format!("{{\"id\":{id},\"doc\":{doc}}}\n")).collect();
+        server.write("t.jsonl", rows).write("t.csv", "id,doc\n1,12\n2,s\n3,\"[1]\"\n");
+        server.sql("CREATE TABLE t (id INT PRIMARY KEY, doc JSON)");
+        for way in some(server.ways_into_used()) {
+            let checked = ["t.jsonl", "--verify", "checksum"];
+            server.load(&[&checked[..], &way.options()].concat()).exits(0);
+            let docs = server.query("SELECT doc FROM t ORDER BY id");
+            let docs: Vec<_> = docs.into_iter().flatten().collect();
+            let mut kept = lines.map(|doc| Some(doc.to_owned()));
+            kept[5] = None;
+            kept[7] = Some("[1]".to_owned());
+            assert_eq!(docs, kept, "{way:?}");
+            server.sql("DELETE FROM t");
+            // A field of CSV is the document itself.
+            server.load(&[&["t.csv", "--max-rejects", "1"], &way.options()[..]].concat()).exits(3);
+            assert_eq!(server.query("SELECT doc FROM t ORDER BY id"), rows![[12], ["[1]"]]);
+            server.sql("DELETE FROM t");
+        }
+    });
+}
+
 #[test]
 fn a_column_that_takes_no_text_can_be_left_out() {
     for_each_server(|server| {

@@ -3,7 +3,7 @@
 use inrush_core::encode::{Day, Typed};
 use inrush_core::flow::Code;
 use inrush_core::value::rule::{self, Truths};
-use inrush_core::{Column, Type};
+use inrush_core::{Basis, Column, Type};
 
 use super::declared::{self, Declared};
 use super::exact::Exact;
@@ -168,7 +168,11 @@ impl Store {
             strict: column.is_strict(),
             modes,
         };
-        let Some(check) = store.check(column.ty) else { return Ok(store) };
+        // Which text is a document, the CHECK of an existing column of documents decides.
+        let is_judged =
+            column.ty == Type::Json && column.declared.is_some() && column.basis == Basis::Declared;
+        let check = store.check(column.ty).filter(|_| !is_judged);
+        let Some(check) = check else { return Ok(store) };
         Ok(Self {
             wanted: Box::default(),
             strict: store.strict,

@@ -402,6 +402,9 @@ fn a_text_column_is_checked_for_the_type_that_was_asked_for() {
     let store = of(Type::Integer, Some("varchar(3)"), true, MODES);
     check(&store, "007|x=[type]|1000=[too-long]");
     assert_eq!(store.class(), Class::Text);
+    // What is a document in a text, the table says.
+    check(&of(Type::Json, Some("longtext"), true, MODES), "[1]|1.");
+    check(&of(Type::Json, Some("longtext"), false, MODES), "[1]|1.=[type]");
 }
 
 #[test]
