@@ -63,6 +63,11 @@ impl ServerFacts {
         facts.own.get()
     }
 
+    /// How many connections the login may have at once, where that is limited.
+    pub(super) fn connections_max(&self) -> Option<usize> {
+        self.variable("max_user_connections").parse().ok().filter(|max| *max > 0)
+    }
+
     /// The value of one of [`VARIABLES`]; empty where the server doesn't know it.
     pub(super) fn variable(&self, name: &str) -> &str {
         debug_assert!(VARIABLES.contains(&name), "{name} was not asked for");
@@ -71,7 +76,7 @@ impl ServerFacts {
 }
 
 /// Server variables that bear on loads. One that a server doesn't know is left out.
-const VARIABLES: [&str; 31] = [
+const VARIABLES: [&str; 32] = [
     "binlog_transaction_dependency_tracking",
     "check_constraint_checks",
     "datadir",
@@ -91,6 +96,7 @@ const VARIABLES: [&str; 31] = [
     "log_bin",
     "max_allowed_packet",
     "max_error_count",
+    "max_user_connections",
     "read_only",
     "rocksdb_flush_log_at_trx_commit",
     "secure_file_priv",

@@ -276,7 +276,9 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
     let mut notes = Vec::new();
     // Several connections would decide by their speed which of two rows with one key is the last.
     let conflicts = request.on_conflict != OnConflict::Fail;
-    let lanes_max = if staged && many_lanes && !conflicts { LANES_MAX } else { 1 };
+    // One more makes the hidden table.
+    let allowed = server.connections_max().map_or(LANES_MAX, |max| (max - 1).clamp(1, LANES_MAX));
+    let lanes_max = if staged && many_lanes && !conflicts { allowed } else { 1 };
     // A second connection fills the gaps of the first while it waits for the disk or for us, even on one core.
     let large = facts.source.bytes.is_none_or(|bytes| bytes >= BYTES_FOR_LANES);
     // Of a pipe nobody can say a second time which of two rows came first.

@@ -276,6 +276,28 @@ fn a_killed_load_without_the_right_to_lock_tables_does_not_replace_one_later() {
     });
 }
 
+/// One for the hidden table, and the others for its rows.
+#[test]
+fn a_login_opens_no_more_connections_than_it_may() {
+    for_each_server(|server| {
+        let rows: String = (1..=20_000).map(|id| format!("{id},name\n")).collect();
+        server.write("t.csv", format!("id,name\n{rows}"));
+        if !server.is_from((5, 7, 6)) {
+            return;
+        }
+        let user = User::new(server, "ALL");
+        let name = user.name();
+        for host in ["localhost", "127.0.0.1"] {
+            server.sql(&format!("ALTER USER '{name}'@'{host}' WITH MAX_USER_CONNECTIONS 3"));
+        }
+        let args = ["t.csv", "--lanes", "8", "--chunk-size", "8k", "--primary-key", "id"];
+        let url = user.url_with(SECRET);
+        server.load_at(&url, &args).exits(0).prints(&["--lanes 8", "it is 2"]);
+        assert_eq!(server.count("t"), 20_000);
+        server.drop_table("t");
+    });
+}
+
 #[test]
 fn a_limit_of_time_is_named() {
     for_each_server(|server| {
