@@ -350,23 +350,28 @@ fn header_names(
         .collect()
 }
 
+/// What is the same of names that no database tells apart. MySQL has the capital dotted i of Turkish for an i.
+fn folded(name: &str) -> String {
+    name.replace('\u{130}', "i").to_lowercase()
+}
+
 /// Makes names usable: an empty one becomes `column_N`, a second `a` becomes `a_2`. Case doesn't tell names apart in SQL.
 pub(super) fn unique(names: Vec<String>, warnings: &mut Vec<String>) -> Vec<String> {
     let mut taken: std::collections::HashSet<String> =
-        names.iter().map(|name| name.to_lowercase()).collect();
+        names.iter().map(|name| folded(name)).collect();
     let mut seen = std::collections::HashSet::new();
     names
         .into_iter()
         .enumerate()
         .map(|(index, name)| {
-            if !name.is_empty() && seen.insert(name.to_lowercase()) {
+            if !name.is_empty() && seen.insert(folded(&name)) {
                 return name;
             }
             let (base, first) =
                 if name.is_empty() { ("column", index + 1) } else { (name.as_str(), 2) };
             let free = (first..)
                 .map(|n| format!("{base}_{n}"))
-                .find(|candidate| taken.insert(candidate.to_lowercase()))
+                .find(|candidate| taken.insert(folded(candidate)))
                 .unwrap_or_default();
             let what = if name.is_empty() {
                 "has no name".to_owned()
@@ -374,7 +379,7 @@ pub(super) fn unique(names: Vec<String>, warnings: &mut Vec<String>) -> Vec<Stri
                 format!("is a second '{name}'")
             };
             warnings.push(format!("column {} {what}: it is called {free}", index + 1));
-            seen.insert(free.to_lowercase());
+            seen.insert(folded(&free));
             free
         })
         .collect()
@@ -545,6 +550,8 @@ mod tests {
             made.iter().map(|name| name.to_lowercase()).collect();
         assert_eq!(lower.len(), made.len(), "{made:?}");
         assert_eq!(warnings.len(), 3);
+        let turkish = unique(names(&["ID", "\u{130}d", "\u{130}D_2"]), &mut Vec::new());
+        assert_eq!(turkish, ["ID", "\u{130}d_3", "\u{130}D_2"]);
     }
 
     #[test]
