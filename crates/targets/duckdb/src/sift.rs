@@ -300,7 +300,21 @@ impl Rules {
         }
         // A key on one that is made of what is not known is the engine's to look at.
         for (name, value) in generated {
-            if self.are_known(connection, std::slice::from_ref(&value)) {
+            // TRY takes no call that varies, as in rules.
+            let tried = format!("TRY({value})");
+            if self.are_known(connection, std::slice::from_ref(&tried)) {
+                self.of_row.push(RowRule {
+                    broken: format!("TRY(CAST(({value}) IS NULL AS INTEGER)) IS NULL"),
+                    of_given: false,
+                    code: Code::Constraint,
+                    column: None,
+                    message: format!(
+                        "no value of the generated column {} can be made of it",
+                        plain(&name)
+                    ),
+                });
+                self.generated.push((name, tried));
+            } else if self.are_known(connection, std::slice::from_ref(&value)) {
                 self.generated.push((name, value));
             }
         }
@@ -391,16 +405,19 @@ impl Rules {
         // ones would be taken for them. So every column is part of the answer.
         let seen = self.values.iter().map(|(name, _)| format!("CAST({name} IS NULL AS INTEGER)"));
         let seen: Vec<String> = seen.collect();
-        let generated = self.generated.iter();
-        let generated: String =
-            generated.map(|(name, value)| format!(", {value} AS {name}")).collect();
-        let mut sql = format!(
-            "WITH {GIVEN} AS MATERIALIZED (SELECT row_number() OVER () - 1 AS {NUMBER}, {} AS \"inrush seen\", * FROM {rows}), \
-             {MADE} AS (SELECT *{generated} FROM (SELECT {GIVEN}.{NUMBER}, {GIVEN}.\"inrush seen\", {}, {} AS \"inrush fault given\" \
-             FROM {GIVEN}))",
-            seen.join(" + "),
+        let given = format!(
+            "(SELECT {GIVEN}.{NUMBER}, {GIVEN}.\"inrush seen\", {}, {} AS \"inrush fault given\" FROM {GIVEN})",
             values.join(", "),
             self.cases(true)
+        );
+        // One may be made of those before it.
+        let made = self.generated.iter().fold(given, |made, (name, value)| {
+            format!("(SELECT *, {value} AS {name} FROM {made})")
+        });
+        let mut sql = format!(
+            "WITH {GIVEN} AS MATERIALIZED (SELECT row_number() OVER () - 1 AS {NUMBER}, {} AS \"inrush seen\", * FROM {rows}), \
+             {MADE} AS (SELECT * FROM {made})",
+            seen.join(" + ")
         );
         let keys = self.keys.iter().enumerate();
         let key_values: Vec<String> = keys.clone().map(|(index, key)| key.list(index)).collect();

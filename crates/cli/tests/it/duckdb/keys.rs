@@ -246,6 +246,27 @@ fn keys_on_generated_columns_name_their_rows() {
     assert_eq!(lines(&fixture, "t.duckdb", "SELECT id, next FROM t"), ["1|11", "5|17"]);
 }
 
+#[test]
+fn a_row_of_which_a_generated_column_can_not_be_made_is_a_bad_one() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("t.csv", "id,n\n1,5\n2,abc\n3,\n4,7\n");
+    let reads_text = |id: &String| id != "duckdb/read-file";
+    for strategy in crate::servers::strategies("duckdb").into_iter().filter(reads_text) {
+        let db = format!("{strategy}.duckdb").replace('/', "-");
+        let made = "CREATE TABLE t (id INTEGER, n VARCHAR, g INTEGER GENERATED ALWAYS AS (CAST(n AS INTEGER)), \
+                    twice INTEGER GENERATED ALWAYS AS (g * 2))";
+        sql(&fixture, &db, made);
+        let load = ["t.csv", &db, "--table", "t", "--if-exists", "append", "--strategy", &strategy];
+        fixture.load(&load).exits(1).says(&["t.csv: line 3", "generated column g"]);
+        fixture.load(&[&load[..], &["--max-rejects", "1"]].concat()).exits(3);
+        assert_eq!(fixture.read("t.rejects.csv"), b"id,n\n2,abc\n", "{strategy}");
+        assert_eq!(
+            lines(&fixture, &db, "SELECT id, twice FROM t ORDER BY id"),
+            ["1|10", "3|~", "4|14"]
+        );
+    }
+}
+
 /// Of a pipe no row can be asked for a second time.
 #[test]
 fn a_pipe_s_rows_are_named_whatever_refuses_them() {
