@@ -991,7 +991,7 @@ pub(crate) fn left_out(names: &[String]) -> String {
 }
 
 /// The first of these names, and how many others there are.
-fn some_of(names: &[String]) -> String {
+pub fn some_of(names: &[String]) -> String {
     let shown = &names[..names.len().min(SHOWN_MAX)];
     let more = names.len() - shown.len();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };

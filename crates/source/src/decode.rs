@@ -4,14 +4,14 @@ use std::io::{self, Read};
 
 use encoding_rs::{DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
-use inrush_core::error::{Error, Result};
+use inrush_core::error::{Error, Result, shorten};
 use inrush_core::wording::shell_word;
 
 /// The encoding of an input that begins so, where `label` is what the user says. A byte order mark decides: UTF-8's whatever is said, for
 /// bad rows of an input in another encoding come back with one; UTF-16's, where no other encoding is said.
 ///
 /// # Errors
-/// When the label is no encoding, or another one than the mark's.
+/// When the label is no encoding, or another one than the mark's; and when it is UTF-16, and the input is UTF-8.
 pub(crate) fn choose(name: &str, label: Option<&str>, head: &[u8]) -> Result<&'static Encoding> {
     let Some(label) = label else { return Ok(detect(head).unwrap_or(UTF_8)) };
     let said = by_label(label)?;
@@ -26,6 +26,12 @@ pub(crate) fn choose(name: &str, label: Option<&str>, head: &[u8]) -> Result<&'s
             .about(name)
             .advise("leave --encoding out: the mark says what it is"))
         }
+        // As UTF-16 it would be one record of Chinese letters, which has no row.
+        None if is_utf16(said) && !head.is_empty() && !head.contains(&0) && is_in_utf8(head) => {
+            Err(Error::source(format!("{name} is text in UTF-8, and --encoding says {label}"))
+                .about(name)
+                .advise("leave --encoding out"))
+        }
         None if of_any_order => Ok(detect(head).unwrap_or(said)),
         None => Ok(said),
     }
@@ -35,11 +41,33 @@ pub(crate) fn choose(name: &str, label: Option<&str>, head: &[u8]) -> Result<&'s
 /// other encoding that is said every byte may be a character.
 pub(crate) fn may_be_text(head: &[u8], label: Option<&str>) -> bool {
     let said = label.and_then(|label| by_label(label).ok());
-    // A character may be cut off at the end.
-    let is_cut = |error: std::str::Utf8Error| error.error_len().is_none();
     said.is_some_and(|said| !is_utf8(said))
         || detect(head).is_some_and(is_utf16)
-        || str::from_utf8(head).map_or_else(is_cut, |_| true)
+        || is_in_utf8(head)
+}
+
+/// Whether an input's first bytes are UTF-8; a character may be cut off at their end.
+fn is_in_utf8(head: &[u8]) -> bool {
+    str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true)
+}
+
+/// What to know of an input that is to be read in another encoding, and whose first bytes beyond ASCII are all characters of UTF-8, which
+/// those of other encodings hardly ever are: an encoding of single bytes makes two or three letters of each.
+pub(crate) fn doubt(name: &str, head: &[u8], encoding: &'static Encoding) -> Option<String> {
+    let at = head.iter().position(|byte| !byte.is_ascii())?;
+    if is_utf8(encoding) || is_utf16(encoding) || !is_in_utf8(head) {
+        return None;
+    }
+    let is_of_word = |byte: &u8| !byte.is_ascii() || byte.is_ascii_alphanumeric();
+    let before = head[..at].iter().rev().take_while(|byte| is_of_word(byte)).count();
+    let behind = head[at..].iter().take_while(|byte| is_of_word(byte)).count();
+    let word = &head[at - before..at + behind];
+    let (made, _) = encoding.decode_without_bom_handling(word);
+    Some(format!(
+        "{name} seems to be UTF-8: --encoding makes {} of {} (leave it out if that is wrong)",
+        shorten(made.as_bytes()),
+        shorten(word)
+    ))
 }
 
 /// The encoding that an input's first bytes show: a byte order mark, or the pattern of zeros that ASCII leaves in UTF-16.
@@ -196,29 +224,69 @@ pub(crate) fn is_utf16(encoding: &'static Encoding) -> bool {
     encoding == UTF_16LE || encoding == UTF_16BE
 }
 
-/// What to say of the encoding of a text that is not UTF-8. Where its bytes beyond ASCII stand alone or in twos, have nothing of UTF-8, and
-/// windows-1252 has letters or signs for all, it is what Excel writes in Western Europe; where most of them make up words, it is another
-/// one, of which only who reads the values can tell. Nothing where it may as well be UTF-8 with a fault in it.
-pub fn words(text: &[u8]) -> Option<&'static str> {
-    if str::from_utf8(text).is_ok() {
-        return None;
+/// What a text's bytes beyond ASCII are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BeyondAscii {
+    /// Those of characters of UTF-8.
+    in_utf8: usize,
+    /// The others; what is cut off at the end may be of either.
+    malformed: usize,
+    /// Those that stand side by side as in words of other letters than Latin ones.
+    in_words: usize,
+    /// Malformed ones that hardly stand in a text of Western Europe.
+    unused: usize,
+}
+
+impl BeyondAscii {
+    /// What they are in this text.
+    pub fn of(text: &[u8]) -> Self {
+        let mut seen = Self::default();
+        for chunk in text.utf8_chunks() {
+            seen.in_utf8 += chunk.valid().bytes().filter(|byte| !byte.is_ascii()).count();
+            seen.malformed += chunk.invalid().len();
+            seen.unused += chunk.invalid().iter().filter(|byte| UNUSED.contains(byte)).count();
+        }
+        let runs = text.split(u8::is_ascii).map(<[u8]>::len);
+        seen.in_words = runs.filter(|length| *length >= WORD_MIN).sum();
+        seen
     }
-    let (mut in_utf8, mut malformed, mut is_western) = (0, 0, true);
-    for chunk in text.utf8_chunks() {
-        in_utf8 += chunk.valid().bytes().filter(|byte| !byte.is_ascii()).count();
-        // What is cut off at the end may be of either.
-        malformed += chunk.invalid().len();
-        is_western &= !chunk.invalid().iter().any(|byte| UNUSED.contains(byte));
+
+    /// What they are in an input that begins with a text of these, and has another text somewhere. That may stand in the beginning as
+    /// well, and then is counted already.
+    pub fn with(self, elsewhere: Self) -> Self {
+        if self.malformed > 0 {
+            return self;
+        }
+        Self {
+            in_utf8: self.in_utf8 + elsewhere.in_utf8,
+            malformed: elsewhere.malformed,
+            in_words: self.in_words + elsewhere.in_words,
+            unused: elsewhere.unused,
+        }
     }
-    let runs = text.split(u8::is_ascii).map(<[u8]>::len);
-    let in_words: usize = runs.filter(|length| *length >= WORD_MIN).sum();
-    if 2 * in_words > in_utf8 + malformed && malformed >= in_utf8 {
-        return Some(
-            "it seems to be in another encoding, such as windows-1251 or iso-8859-7: say which with --encoding, and look at the values",
-        );
+
+    /// What to say of the encoding, where some are not of UTF-8. Where they stand alone or in twos, have nothing of UTF-8, and windows-1252
+    /// has letters or signs for all, it is what Excel writes in Western Europe; where most of them make up words, it is another one, of
+    /// which only who reads the values can tell. Where it may as well be UTF-8 with a fault in it, nothing.
+    pub fn words(self) -> Option<&'static str> {
+        let Self { in_utf8, malformed, in_words, unused } = self;
+        if malformed == 0 {
+            return None;
+        }
+        if 2 * in_words > in_utf8 + malformed && malformed >= in_utf8 {
+            return Some(
+                "it seems to be in another encoding, such as windows-1251 or iso-8859-7: say which with --encoding, and look at the values",
+            );
+        }
+        (in_utf8 == 0 && unused == 0).then_some(
+            "if it is what Excel writes in Western Europe, --encoding windows-1252 reads it",
+        )
     }
-    (in_utf8 == 0 && is_western)
-        .then_some("if it is what Excel writes in Western Europe, --encoding windows-1252 reads it")
+
+    /// Whether some are characters of UTF-8, which those of another encoding hardly ever are.
+    pub fn has_utf8(self) -> bool {
+        self.in_utf8 > 0
+    }
 }
 
 /// Bytes that are nothing in windows-1252, or signs that hardly stand in a text: a florin, and accents by themselves.
@@ -302,6 +370,14 @@ mod tests {
             assert_eq!(chosen, wanted, "{label}");
             assert_eq!(choose("a", Some(label), &with_utf8).unwrap(), UTF_8, "{label}");
         }
+        // Text in UTF-8 has no zeros, and is no UTF-16.
+        for label in ["utf-16", "utf-16le", "utf-16be"] {
+            for head in ["id,name\n1,Zoe\n", "id,name\n1,Zo\u{eb}\n"] {
+                let error = choose("a", Some(label), head.as_bytes()).unwrap_err();
+                assert!(error.what().contains("a is text in UTF-8"), "{label}: {}", error.what());
+            }
+            assert!(choose("a", Some(label), b"").is_ok(), "{label}");
+        }
         // Without a mark, the zeros tell the order.
         for (head, wanted) in [(&le, UTF_16LE), (&be, UTF_16BE)] {
             assert_eq!(choose("a", Some("utf-16"), head).unwrap(), wanted);
@@ -310,6 +386,34 @@ mod tests {
             assert_eq!(by_label(label).unwrap(), UTF_8, "{label}");
         }
         assert!(by_label("cp850").is_err());
+    }
+
+    #[test]
+    fn what_is_utf8_is_doubted_in_another_encoding() {
+        let of = |text: &[u8], label: &str| doubt("a", text, by_label(label).unwrap());
+        let note = of("1,fine K\u{e4}se\n".as_bytes(), "latin1").unwrap();
+        assert!(note.contains("makes 'K\u{c3}\u{a4}se' of 'K\u{e4}se'"), "{note}");
+        // Cut off within a character.
+        assert!(of(b"K\xc3\xa4se, M\xc3", "shift_jis").is_some());
+        for (text, label) in [
+            (&b"K\xe4se"[..], "latin1"),
+            (b"K\xc3\xa4se, K\xe4se", "latin1"),
+            (b"plain", "latin1"),
+            ("K\u{e4}se".as_bytes(), "utf-8"),
+            (b"\x83e\x83X\x83g", "shift_jis"),
+        ] {
+            assert_eq!(of(text, label), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_elsewhere_is_judged_by_the_beginning() {
+        let beyond = BeyondAscii::of;
+        let words = |head: &[u8], row: &[u8]| beyond(head).with(beyond(row)).words();
+        let row = b"3,M\xfcller";
+        assert!(words(b"plain", row).is_some_and(|words| words.contains("windows-1252")));
+        assert_eq!(words(b"1,M\xc3\xbcller", row), None);
+        assert_eq!(words(b"1,M\xc3\xbcller\n3,M\xfcller", row), None);
     }
 
     #[test]
@@ -347,7 +451,7 @@ mod tests {
             (b"plain", None),
             (b"", None),
         ] {
-            let said = words(text);
+            let said = BeyondAscii::of(text).words();
             assert_eq!(said.is_some(), wanted.is_some(), "{text:?}: {said:?}");
             assert!(said.zip(wanted).is_none_or(|(said, name)| said.contains(name)), "{said:?}");
         }

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use inrush_scan::json::{JsonCutter, JsonLayout};
 use inrush_scan::{Newline, Tail};
 
+use crate::decode::BeyondAscii;
 use crate::separator_line::SeparatorLine;
 use crate::{Compression, Input, Place};
 use crate::{decode, json, sniff};
@@ -12,8 +13,8 @@ use inrush_core::DialectRequest;
 use inrush_core::cut::RECORD_BYTES_MAX;
 use inrush_core::error::{Error, Result};
 use inrush_core::signature;
-use inrush_place::cannot_open;
 use inrush_place::rejects::first_note;
+use inrush_place::{cannot_open, some_of};
 use inrush_store::Pipe;
 use inrush_store::Stop;
 
@@ -27,6 +28,8 @@ pub(super) struct Head {
     pub(super) whole: bool,
     /// Physical lines at its start that are none of its records.
     pub(super) skip_lines: u64,
+    /// What to know where it is to be read in another encoding than it seems to be in.
+    pub(super) doubt: Option<String>,
 }
 
 impl Head {
@@ -190,6 +193,7 @@ fn look(
     if !decode::is_utf16(encoding) {
         refuse_binary(&input.name, &text)?;
     }
+    let doubt = decode::doubt(&input.name, &text, encoding);
     if !decode::is_utf8(encoding) {
         plain = Box::new(decode::Decoder::new(
             io::Cursor::new(std::mem::take(&mut text)).chain(plain),
@@ -217,7 +221,10 @@ fn look(
         found = has_record(&text, request, &extension);
     }
     input.encoding = encoding;
-    Ok(Head { input, text, whole, skip_lines: request.skip_lines })
+    if decode::is_utf8(encoding) {
+        input.beyond_ascii = BeyondAscii::of(&text);
+    }
+    Ok(Head { input, text, whole, skip_lines: request.skip_lines, doubt })
 }
 
 /// Ways to compress whose files have nothing that tells them: by their endings.
@@ -372,6 +379,21 @@ pub(super) fn lead(heads: &[Head], request: &DialectRequest) -> usize {
         body.split(|byte| *byte == newline).any(is_text)
     };
     heads.iter().position(has_text).unwrap_or(0)
+}
+
+/// What to know of inputs whatever is in their text: that one seems to be in another encoding than is said, and which are empty beside
+/// others.
+pub(super) fn notes(heads: &[Head]) -> Vec<String> {
+    let mut notes: Vec<String> =
+        heads.iter().find_map(|head| head.doubt.clone()).into_iter().collect();
+    let is_empty = |head: &&Head| matches!(&*head.text, b"" | b"\xef\xbb\xbf");
+    let empty: Vec<String> =
+        heads.iter().filter(is_empty).map(|head| head.input.name.clone()).collect();
+    if !empty.is_empty() && empty.len() < heads.len() {
+        let are = if empty.len() == 1 { "is" } else { "are" };
+        notes.push(format!("{} {are} empty: no header, no rows", some_of(&empty)));
+    }
+    notes
 }
 
 /// Where records begin, or the header: after a byte order mark, `skip_lines` physical lines, and a line that says what separates fields.

@@ -1,9 +1,8 @@
 //! The columns' names: from a header, or made up.
 
 use std::mem;
-use std::string::FromUtf8Error;
 
-use inrush_scan::{Dialect, Fault, Newline, Record, Scanner, escapes_delimiter};
+use inrush_scan::{Dialect, Fault, Newline, Record, escapes_delimiter};
 
 use crate::first_line::{self, HeaderVerdict};
 use crate::head::{Head, lead};
@@ -98,14 +97,13 @@ impl Source {
             }
             let mut body_at = start;
             let here = match first {
-                Some(First { values, record, .. }) if self.header => {
+                Some(First { values, record, quoted, .. }) if self.header => {
                     if let Some(fault) = record.fault {
                         return Err(broken(head, &record, fault, dialect));
                     }
                     body_at = start + record.next as usize;
                     head.input.header = text[record.start as usize..record.next as usize].to_vec();
-                    let quoted = quoted(&head.input.header, dialect);
-                    let names = header_names(&head.input, values, &quoted, warnings)?;
+                    let names = header_names(head, values, &quoted, warnings)?;
                     warnings.extend(stray_quote(&names, &quoted, dialect));
                     names
                 }
@@ -287,13 +285,6 @@ fn broken(head: &Head, record: &Record, fault: Fault, dialect: &Dialect) -> Erro
     }
 }
 
-/// Which fields of the header's record are in quotes.
-fn quoted(header: &[u8], dialect: &Dialect) -> Vec<bool> {
-    let mut fields = Vec::new();
-    Scanner::new(dialect, header).next(&mut fields);
-    fields.iter().map(|field| field.form.is_quoted()).collect()
-}
-
 /// What to know of a file in which a blank stands before quotes: they quote nothing then (RFC 4180, section 2).
 fn stray_quote(names: &[String], quoted: &[bool], dialect: &Dialect) -> Option<String> {
     let quote = char::from(dialect.quote?);
@@ -309,28 +300,32 @@ fn stray_quote(names: &[String], quoted: &[bool], dialect: &Dialect) -> Option<S
 
 /// The names; blanks at an end of one are part of it only in quotes.
 fn header_names(
-    input: &Input,
+    head: &Head,
     values: Vec<Vec<u8>>,
     quoted: &[bool],
     warnings: &mut Vec<String>,
 ) -> Result<Vec<String>> {
     let bad = |what: &str, n: usize| {
-        Error::source(format!("{}: the name of column {n} in the header {what}", input.name))
+        Error::source(format!("{}: the name of column {n} in the header {what}", head.input.name))
     };
     let or_data = "or say --header no if the first line is data";
-    let no_utf8 = |error: FromUtf8Error, n: usize| {
-        let words = decode::is_utf8(input.encoding).then(|| decode::words(error.as_bytes()));
+    let no_utf8 = |n: usize| {
         let error = bad("is not UTF-8", n);
-        match words.flatten() {
-            Some(words) => error.advise(words).advise(or_data),
-            None => error.advise(format!("check --encoding, {or_data}")),
+        // Of UTF-8 elsewhere in the file a byte may have been lost, and no other encoding is right.
+        match BeyondAscii::of(&head.text) {
+            _ if !decode::is_utf8(head.input.encoding) => {
+                error.advise(format!("check --encoding, {or_data}"))
+            }
+            beyond if let Some(words) = beyond.words() => error.advise(words).advise(or_data),
+            beyond if beyond.has_utf8() => error.advise(format!("fix the name, {or_data}")),
+            _ => error.advise(format!("check --encoding, {or_data}")),
         }
     };
     values
         .into_iter()
         .enumerate()
         .map(|(index, value)| {
-            let name = String::from_utf8(value).map_err(|error| no_utf8(error, index + 1))?;
+            let name = String::from_utf8(value).map_err(|_| no_utf8(index + 1))?;
             if name.contains('\0') {
                 let error = bad("holds a NUL byte", index + 1);
                 return Err(error.advise(format!("check --encoding, {or_data}")));

@@ -10,8 +10,9 @@ use encoding_rs::{Encoding, UTF_8};
 use inrush_scan::{Dialect, Scanner};
 
 use crate::columns;
+use crate::decode::BeyondAscii;
 use crate::format::{self, Layout};
-use crate::head::{Head, lead, read_head};
+use crate::head::{self, Head, lead, read_head};
 use crate::infer::{Observed, Surveyor};
 use crate::sample::Sampled;
 use crate::{Compression, Place, decode, header, json, separator_line, shapes, sniff, text};
@@ -217,7 +218,7 @@ impl Source {
             .advise("leave it out, or say --format jsonl if it is JSON"));
         }
         let mut reasons = Vec::new();
-        let mut warnings = Vec::new();
+        let mut warnings = head::notes(&heads);
         let lead = lead(&heads, request);
         let first = &heads[lead];
         let said = separator_line::said(first, request, &mut reasons)?;
@@ -333,8 +334,12 @@ impl Source {
         for (index, head) in heads.iter().enumerate() {
             // What is to be bytes is no text of any encoding.
             let is_open = decode::is_utf8(head.input.encoding);
-            let words = is_open.then(|| decode::words(&source.without_bytes(head, &dialect)));
-            let Some(words) = words.flatten() else { continue };
+            if !is_open {
+                continue;
+            }
+            let beyond_ascii = BeyondAscii::of(&source.without_bytes(head, &dialect));
+            source.inputs[index].beyond_ascii = beyond_ascii;
+            let Some(words) = beyond_ascii.words() else { continue };
             let loaded = read.columns.apply(&mut fields.clone(), |_| Type::Text).ok().flatten();
             let column = |field: usize| match source.orders.get(index) {
                 Some(order) => order.iter().position(|at| *at == Some(field)),

@@ -11,7 +11,7 @@ use inrush_scan::json::{
 
 use std::sync::atomic::AtomicBool;
 
-use crate::head::{HEAD_BYTES, Head};
+use crate::head::{self, HEAD_BYTES, Head};
 use crate::header::unique;
 use crate::infer::{Observed, Spot};
 use crate::sample::{Sample, record_bytes, records};
@@ -517,7 +517,7 @@ impl Source {
         for (at, proposal) in source.propose(are_text, samples).into_iter().enumerate() {
             fields[at].reads.proposal = proposal;
         }
-        let mut warnings = Vec::new();
+        let mut warnings = head::notes(&heads);
         let first = &heads[0];
         let layout = json.layouts[0];
         if let ([_, _, ..], None) = (heads.as_slice(), known) {

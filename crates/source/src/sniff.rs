@@ -269,6 +269,8 @@ pub(crate) struct First<'a> {
     pub values: Vec<Vec<u8>>,
     /// The same as they are written, without their quotes.
     pub raw: Vec<&'a [u8]>,
+    /// Which of them are in quotes.
+    pub quoted: Vec<bool>,
     pub record: Record,
 }
 
@@ -289,6 +291,7 @@ pub(crate) fn first_record<'a>(bytes: &'a [u8], dialect: &Dialect) -> Option<Fir
         return Some(First {
             values: fields.iter().map(value).collect(),
             raw: fields.iter().map(|field| field.raw(bytes)).collect(),
+            quoted: fields.iter().map(|field| field.form.is_quoted()).collect(),
             record,
         });
     }

@@ -359,6 +359,37 @@ fn what_excel_writes_in_western_europe_is_recognised_and_not_converted_unasked()
     assert!(!planned.contains("windows-1252"), "{planned}");
 }
 
+#[test]
+fn an_encoding_that_is_said_of_utf_8_is_refused_or_doubted() {
+    let files = Fixture::new();
+    files.write("in.csv", "id,name\n1,Ann\n2,Bob\n");
+    for encoding in ["utf-16", "utf-16le", "utf-16be"] {
+        let load = ["in.csv", "t.db", "--encoding", encoding];
+        files.refuses(&load).says(&["in.csv is text in UTF-8", encoding, "leave --encoding out"]);
+    }
+    files.write("in.csv", "id,name\n1,K\u{e4}se\n").write("in.jsonl", "{\"v\":\"K\u{e4}se\"}\n");
+    for file in ["in.csv", "in.jsonl"] {
+        let load = [file, "t.db", "--encoding", "latin1", "--if-exists", "replace"];
+        let says = [file, "seems to be UTF-8", "'K\u{c3}\u{a4}se' of 'K\u{e4}se'"];
+        files.load(&load).exits(0).prints(&says);
+    }
+}
+
+/// `M\xc3\xbcller` would become something else.
+#[test]
+fn no_encoding_is_advised_where_the_file_has_utf_8() {
+    let files = Fixture::new();
+    for (file, text) in [
+        ("in.csv", &b"n,x\n1,M\xc3\xbcller\n2,Caf\xc3\xa9\n3,M\xfcller\n"[..]),
+        ("in.csv", b"n,M\xfcller\n1,M\xc3\xbcller\n"),
+        ("in.jsonl", b"{\"n\":\"M\xc3\xbcller\"}\n{\"n\":\"M\xfcller\"}\n"),
+    ] {
+        files.write(file, text);
+        let run = files.refuses(&[file, "t.db"]).says(&["UTF-8"]);
+        assert!(!run.stderr.contains("--encoding"), "{}", run.stderr);
+    }
+}
+
 /// Lines that are no rows, and columns that are not loaded, make no bad row.
 #[test]
 fn what_is_not_loaded_is_not_said_to_be_bad() {

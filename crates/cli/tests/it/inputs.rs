@@ -327,6 +327,15 @@ fn pieces_of_a_split_file_are_joined_as_the_advice_has_it() {
 }
 
 #[test]
+fn an_empty_file_beside_others_is_named() {
+    let fixture = Fixture::new();
+    fixture.write("1.csv", "id\n1\n").write("4.csv", "");
+    let sources = ["1.csv", "4.csv", "t.db", "--table", "t"];
+    fixture.load(&sources).exits(0).prints(&["4.csv is empty"]);
+    fixture.inrush(&[&["check"], &sources[..2]].concat()).exits(0).prints(&["4.csv is empty"]);
+}
+
+#[test]
 fn a_later_file_with_a_header_is_refused_where_the_first_has_none() {
     let fixture = Fixture::new();
     fixture

@@ -36,7 +36,7 @@ const DECIDING: [(&[&str], &str); 31] = [
     (&["--case", "snake"], "--case was not said, and is snake"),
     (&["--new-columns", "ignore"], "--new-columns was not said, and is ignore"),
     (&["--missing-columns", "null"], "--missing-columns was not said, and is null"),
-    (&["--encoding", "utf-16le"], "--encoding was UTF-8, and is UTF-16LE"),
+    (&["--encoding", "latin1"], "--encoding was UTF-8, and is windows-1252"),
     (&["--verify", "checksum"], "--verify was count, and is checksum"),
 ];
 

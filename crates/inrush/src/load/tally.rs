@@ -12,7 +12,8 @@ use inrush_core::flow::{Checksum, Chunk, Code, Found, Point, Slot};
 use inrush_core::ledger::{RejectsLength, Rows, SoFar};
 use inrush_core::wording::{counted, said_of, were};
 use inrush_core::{Basis, Type};
-use inrush_source::{Place, decode};
+use inrush_source::Place;
+use inrush_source::decode::BeyondAscii;
 
 /// What the slots add up to, seen in the source's order.
 pub(crate) struct Tally {
@@ -263,8 +264,10 @@ impl Tally {
                 let is_text = matches!(reject.at, Position::Text { .. });
                 let encoding = plan.source.inputs[reject.file as usize].encoding.name();
                 if reject.code == Code::Utf8 && is_text && encoding == "UTF-8" {
-                    let error = match decode::words(&reject.raw) {
+                    let head = plan.source.inputs[reject.file as usize].beyond_ascii;
+                    let error = match head.with(BeyondAscii::of(&reject.raw)).words() {
                         Some(words) => error.advise(words),
+                        None if head.has_utf8() => error,
                         None => error
                             .advise("if the file is in another encoding, say so: --encoding NAME"),
                     };
