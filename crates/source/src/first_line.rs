@@ -17,8 +17,16 @@ pub(crate) struct HeaderVerdict {
     pub proven: bool,
 }
 
-/// Whether the first record names the columns. `known` are the columns of the table, if it is there, and `columns` what the user says of
-/// the source's.
+/// What stands below the first record.
+pub(crate) struct Below<'a> {
+    /// What was seen of each column.
+    pub seen: &'a [Observed],
+    /// In which columns all values are written in one way that an option reads, and the field above them is not.
+    pub are_other_forms: &'a [bool],
+}
+
+/// Whether the first record names the columns. `has_null` says that a field of it is a spelling of NULL that the user has named, `known` are
+/// the columns of the table, if it is there, and `columns` what the user says of the source's.
 ///
 /// Where a table is there, a line that could be names is never a row by assumption: words are what the table may hold, and what a
 /// header of another table has. Nor do some of its columns' names make it a header: `name,Ann` may be a row of a table of names and
@@ -26,17 +34,19 @@ pub(crate) struct HeaderVerdict {
 pub(crate) fn header(
     names: &[String],
     first: &[Observed],
-    rest: &[Observed],
+    has_null: bool,
+    below: &Below<'_>,
     known: Option<&[String]>,
     columns: &ColumnRequest,
 ) -> HeaderVerdict {
+    let Below { seen: rest, are_other_forms } = *below;
     let verdict = |header, proven, why| HeaderVerdict { header: Some(header), why, proven };
     let fields: Vec<FirstField> = names
         .iter()
-        .zip(first.iter().zip(rest))
-        .map(|(name, (first, rest))| {
+        .zip(first.iter().zip(rest).zip(are_other_forms))
+        .map(|(name, ((first, rest), is_of_form))| {
             let is_known = known.is_some_and(|known| columns.knows(name.trim(), known));
-            FirstField { is_known, ..FirstField::of(name, first, rest) }
+            FirstField { is_known, is_above_form: *is_of_form, ..FirstField::of(name, first, rest) }
         })
         .collect();
     let hits = fields.iter().filter(|field| field.is_known).count();
@@ -69,7 +79,7 @@ pub(crate) fn header(
         return match (has_values, known) {
             (false, _) => verdict(
                 true,
-                is_proven,
+                is_proven && !has_null,
                 "the first line has words where the others have numbers or dates",
             ),
             (true, Some(_)) => HeaderVerdict {
@@ -89,11 +99,20 @@ pub(crate) fn header(
         };
     }
     // Names of another kind than what stands below: 100022 above TRUE and FALSE.
-    let is_above_others = |field: &FirstField| field.rest != Type::Text && !field.is_alike();
+    let is_above_others =
+        |field: &FirstField| (field.rest != Type::Text || field.is_above_form) && !field.is_alike();
     if has_values {
         // A line of numbers alone is data; one with words as well may be a header such as country,2019,2020.
         let proven = fields.iter().all(|field| field.is_value() || field.is_null);
-        let are_names = fields.iter().filter(|field| field.is_value()).all(is_above_others);
+        // A table of settings has values of many kinds: `retries,3` above `verbose,true`. Where there is one such column, or one row below,
+        // the line is a row of it.
+        let values = || fields.iter().filter(|field| field.is_value());
+        let is_new =
+            |(at, field): (usize, &FirstField)| values().take(at).all(|it| it.text != field.text);
+        let are_names = values().count() > 1
+            && rest.iter().any(|rest| rest.values() > 1)
+            && values().all(is_above_others)
+            && values().enumerate().all(is_new);
         if known.is_none() && are_names && fields.iter().any(|field| field.is_word) {
             return verdict(
                 true,
@@ -117,6 +136,9 @@ pub(crate) fn header(
         && (values.peek().is_none() || !values.all(is_above_others))
     {
         return verdict(false, false, "the first line has no word in it");
+    }
+    if known.is_none() && has_null {
+        return verdict(false, false, "a field of the first line is a spelling of NULL");
     }
     match known {
         Some(_) => HeaderVerdict {
@@ -142,6 +164,8 @@ struct FirstField<'a> {
     ty: Type,
     /// What the others in its column are.
     rest: Type,
+    /// Whether the others are texts that are written in one way that an option reads, and it is written otherwise.
+    is_above_form: bool,
 }
 
 impl<'a> FirstField<'a> {
@@ -157,7 +181,8 @@ impl<'a> FirstField<'a> {
             && ty == Type::Text
             // A text that looks like a number is one only where a sheet says that it is text: its years above columns.
             && (has(char::is_alphabetic) || !has(|c| c.is_ascii_digit()) || type_of(text) != Type::Text);
-        Self { text, is_null, is_known: false, is_word, ty, rest: rest.ty() }
+        let rest = rest.ty();
+        Self { text, is_null, is_known: false, is_word, ty, rest, is_above_form: false }
     }
 
     /// Whether it is a word where the others are none.
@@ -174,6 +199,10 @@ impl<'a> FirstField<'a> {
     fn is_alike(&self) -> bool {
         self.is_value()
             && match (Family::of(self.ty), Family::of(self.rest)) {
+                // Truths may be 0 and 1 as well.
+                (Some(Family::Number), Some(Family::Truth)) => matches!(self.text, "0" | "1"),
+                // Documents may be numbers.
+                (Some(Family::Number | Family::Truth), None) if self.rest == Type::Json => true,
                 (Some(Family::Day | Family::Moment), Some(Family::Day | Family::Moment)) => true,
                 (Some(own), Some(others)) => own == others,
                 _ => self.ty == self.rest,
@@ -263,7 +292,9 @@ mod tests {
             seen
         };
         let first = seen(&mut std::iter::once(names.iter().map(String::as_str).collect()));
-        let verdict = header(&names, &first, &seen(&mut lines), known, &ColumnRequest::default());
+        let (seen, forms) = (seen(&mut lines), vec![false; names.len()]);
+        let below = Below { seen: &seen, are_other_forms: &forms };
+        let verdict = header(&names, &first, false, &below, known, &ColumnRequest::default());
         (verdict.header, verdict.proven)
     }
 
@@ -312,6 +343,12 @@ mod tests {
             ("0-4,5-9\n1,x", false, false),
             ("id,100022,100025\nid1,TRUE,FALSE\nid2,FALSE,TRUE", true, false),
             ("id,100022\nid1,x\nid2,y", false, false),
+            ("retries,3\nverbose,true\ncolor,false", false, false),
+            ("ann,0,1\nbob,true,false\ncid,true,true", false, false),
+            ("ann,5,5\nbob,true,false\ncid,true,true", false, false),
+            ("ann,1,2\nbob,[1],[2]\ncid,[3],{}", false, false),
+            ("ann,5,7\nbob,true,false", false, false),
+            ("item,5\nfoo,2024-01-01", false, false),
             ("100022,100025\nTRUE,FALSE", false, true),
             ("1,2\n3,4", false, true),
         ] {

@@ -13,7 +13,7 @@ use crate::sniff::{self, First};
 use crate::{Input, Source, decode, quoting};
 use inrush_core::encode::{is_blank_after_quote, quoting_words};
 use inrush_core::error::{Error, Result, is_invisible, shorten};
-use inrush_core::{ColumnRequest, DialectRequest, MissingColumns, NewColumns, Nulls};
+use inrush_core::{ColumnRequest, DialectRequest, MissingColumns, NewColumns, Nulls, Type};
 
 impl Source {
     /// Decides about the header, moves every input's body behind it, and maps each input's fields to the first one's.
@@ -52,7 +52,7 @@ impl Source {
                     (Some(header), _) => header,
                     (None, Some(first)) => {
                         let rest = &text[first.record.next as usize..];
-                        let verdict = self.looks_like_header(first, rest, known);
+                        let (verdict, _) = self.looks_like_header(first, rest, known);
                         let Some(header) = verdict.header else {
                             let name = &head.input.name;
                             return Err(unclear(name, &first.values, known, verdict.why));
@@ -85,12 +85,15 @@ impl Source {
                 let rest = &text[first.record.next as usize..];
                 let is_alone = rest.trim_ascii().is_empty();
                 let rest = if is_alone { &rows_of_lead } else { rest };
-                let verdict = self.looks_like_header(first, rest, known);
-                // One line may well be a row with a key or a code of another kind.
-                let is_word = |value: &&[u8]| {
-                    !value.iter().any(|byte| byte.is_ascii_digit() || byte.is_ascii_whitespace())
+                let (verdict, below) = self.looks_like_header(first, rest, known);
+                // One line may well be a row with a code of another kind, such as A17.
+                let is_name = |(value, below): (&Vec<u8>, &Observed)| {
+                    let count = |is: fn(&&u8) -> bool| value.iter().filter(is).count();
+                    below.ty() != Type::Text
+                        && count(|byte| byte.is_ascii_digit())
+                            < count(|byte| !byte.is_ascii() || byte.is_ascii_alphabetic())
                 };
-                let are_names = !is_alone || first.values.iter().all(|value| is_word(&&**value));
+                let are_names = !is_alone || first.values.iter().zip(&below).any(is_name);
                 if verdict.header == Some(true) && verdict.proven && are_names {
                     return Err(header_of_later(&head.input.name, &first.values));
                 }
@@ -145,13 +148,14 @@ impl Source {
         Ok(unique(names, warnings))
     }
 
+    /// Whether a line names the columns, where these rows stand below it; and what was seen of those.
     fn looks_like_header(
         &mut self,
         line: &First<'_>,
         rest: &[u8],
         known: Option<&[String]>,
-    ) -> HeaderVerdict {
-        let First { values, raw, .. } = line;
+    ) -> (HeaderVerdict, Vec<Observed>) {
+        let First { values, raw, quoted, text, .. } = line;
         let names: Vec<String> =
             values.iter().map(|value| String::from_utf8_lossy(value).into_owned()).collect();
         // What is known of the inputs before this one says nothing of its fields.
@@ -164,11 +168,16 @@ impl Source {
         self.bytes = are_bytes.into_iter().find(|are| !are.is_empty()).unwrap_or_default();
         self.nulls = Nulls::of(&self.read.nulls, &known_as);
         // As in rows, a spelling of NULL is compared with what is written: of `\N` an escape leaves an N.
+        let is_said_null = |column: usize| {
+            !raw[column].is_empty()
+                && !quoted[column]
+                && self.nulls.of_column(column).any(|null| null == raw[column])
+        };
         let is_null = |column: usize, value: &[u8]| {
             value.is_empty()
                 || is_null_like(value)
                 || is_null_like(raw[column])
-                || self.nulls.of_column(column).any(|null| null == raw[column])
+                || is_said_null(column)
         };
         let first: Vec<Observed> = values
             .iter()
@@ -181,7 +190,22 @@ impl Source {
                 observed
             })
             .collect();
+        let has_null = (0..values.len()).any(is_said_null);
         let (seen, _) = self.survey(vec![Sample::of(0, rest)], values.len());
+        // Percentages, grouped numbers and the like are text only because of how they are written.
+        let has_word = names.iter().any(|name| name.contains(char::is_alphabetic));
+        let below = match has_word {
+            true => vec![false; values.len()],
+            false => {
+                let forms = |bytes: &[u8]| {
+                    let are_text = seen.iter().map(|seen| seen.ty() == Type::Text);
+                    self.propose(are_text, vec![Sample::of(0, bytes)])
+                };
+                let both = [*text, rest].concat();
+                let pairs = forms(rest).into_iter().zip(forms(&both));
+                pairs.map(|(rest, both)| rest.is_some() && both.is_none()).collect()
+            }
+        };
         (self.orders, self.widths) = before;
         first_line::header(&names, &first, &seen, known, &self.read.columns)
     }

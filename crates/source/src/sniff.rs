@@ -272,6 +272,8 @@ pub(crate) struct First<'a> {
     /// Which of them are in quotes.
     pub quoted: Vec<bool>,
     pub record: Record,
+    /// All that is written up to the next record.
+    pub text: &'a [u8],
 }
 
 /// The first record in `bytes`; `None` when there is none.
@@ -293,6 +295,7 @@ pub(crate) fn first_record<'a>(bytes: &'a [u8], dialect: &Dialect) -> Option<Fir
             raw: fields.iter().map(|field| field.raw(bytes)).collect(),
             quoted: fields.iter().map(|field| field.form.is_quoted()).collect(),
             record,
+            text: &bytes[..record.next as usize],
         });
     }
 }

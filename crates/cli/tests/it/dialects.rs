@@ -146,14 +146,46 @@ fn a_header_is_told_from_data() {
             "there is no header: the first line has no word in it",
         ),
         (
-            "id,100022\nid1,TRUE\nid2,FALSE\n",
+            "id,100022,100025\nid1,TRUE,FALSE\nid2,FALSE,TRUE\n",
             "taken as the header: its numbers or dates stand above values of another kind",
         ),
         ("id,100022\nid1,x\nid2,y\n", "no header: the first line has numbers or dates itself"),
+        (
+            "retries,3\nverbose,true\ncolor,false\n",
+            "no header: the first line has numbers or dates",
+        ),
     ] {
         fixture.write("in.csv", text);
         fixture.load(&["in.csv", "t.db", "--if-exists", "replace"]).exits(0).prints(&[said]);
     }
+}
+
+/// Percentages, grouped numbers and decimal commas are text only because of how they are written.
+#[test]
+fn a_header_without_words_is_told_from_numbers_that_are_text() {
+    for text in [
+        ",0-4,5-9\nFrance,12%,13%\nSpain,5%,6%\n",
+        ",2019/20,2020/21\nFrance,\"1,234\",\"2,345\"\nSpain,\"1,111\",\"2,222\"\n",
+    ] {
+        assert_eq!(loaded(text, &[]).len(), 2, "{text}");
+    }
+    assert_eq!(header("2019/20;2020/21\n1,5;2,5\n3,5;4,5\n", &[]), ["2019/20", "2020/21"]);
+    for text in ["5%,6%\n7%,8%\n", "\"1,234\",5%\n\"2,345\",6%\n", "1,5;2,5\n3,5;4,5\n"] {
+        assert_eq!(header(text, &[]), ["column_1", "column_2"], "{text}");
+    }
+}
+
+#[test]
+fn a_spelling_of_null_is_no_name() {
+    let text = "Ada,NULL\nBob,3\nCy,5\n";
+    assert_eq!(loaded(text, &["--null", "NULL"]), rows![["Ada", ()], ["Bob", 3], ["Cy", 5]]);
+    let of_one = loaded(text, &["--null", "column_2=NULL"]);
+    assert_eq!(of_one[0], rows![["Ada", ()]][0]);
+    // In quotes it is a text.
+    assert_eq!(loaded(text.replace("NULL", "\"NULL\""), &["--null", "NULL"]).len(), 2);
+    // A header may have one, as of countries.
+    let countries = "country,NA,EU\nx,1,2\n";
+    assert_eq!(header(countries, &["--null", "NA"]), ["country", "NA", "EU"]);
 }
 
 #[test]

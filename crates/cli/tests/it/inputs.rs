@@ -343,8 +343,11 @@ fn a_later_file_with_a_header_is_refused_where_the_first_has_none() {
         .write("1.csv", "id,name\n3,z\n")
         .write("2.csv", "name,id\nw,4\n")
         .write("alone.csv", "id,name\n")
+        .write("blank.csv", "order id,first name\n")
+        .write("digit.csv", "id2,name2\n")
+        .write("code.csv", "A17,z\n")
         .write("words.csv", "a,b\nc,d\n");
-    for later in ["1.csv", "2.csv", "alone.csv"] {
+    for later in ["1.csv", "2.csv", "alone.csv", "blank.csv", "digit.csv"] {
         fixture.refuses(&["0.csv", later, "t.db", "--table", "t"]).says(&[
             later,
             "seems to have a header",
@@ -357,6 +360,8 @@ fn a_later_file_with_a_header_is_refused_where_the_first_has_none() {
     assert_eq!(fixture.table("s.db", "t").len(), 4);
     fixture.load(&["0.csv", "words.csv", "w.db", "--table", "t"]).exits(0);
     assert_eq!(fixture.table("w.db", "t").len(), 4);
+    fixture.load(&["0.csv", "code.csv", "c.db", "--table", "t"]).exits(0);
+    assert_eq!(fixture.table("c.db", "t").len(), 3);
     // As it is advised.
     fixture.load(&["0.csv", "t.db", "--table", "t"]).exits(0);
     let by_position = ["--if-exists", "append", "--match", "position"];

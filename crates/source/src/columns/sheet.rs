@@ -10,12 +10,13 @@ use arrow_array::builder::{
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 
+use crate::Input;
 use crate::columns::reading::{Reading, readings};
 use crate::columns::{Batch, Failure, Take};
+use crate::first_line::{self, Below};
 use crate::header;
 use crate::infer::{Observed, Spot, is_null_like};
 use crate::proposal::Forms;
-use crate::{Input, first_line};
 use inrush_core::encode::{Typed, csv_field};
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::{BadCell, SheetRows};
@@ -475,8 +476,14 @@ fn is_header(
     let first = look.first_seen(width);
     let pick = |seen: &[Observed]| used.iter().map(|at| seen[*at].clone()).collect::<Vec<_>>();
     let names: Vec<String> = used.iter().map(|at| names[*at].clone()).collect();
-    let verdict =
-        first_line::header(&names, &pick(&first), &pick(&rest), known, &look.read.columns);
+    let nulls = Nulls::of(&look.read.nulls, &[names.iter().map(String::as_str).collect()]);
+    let is_said_null = |(at, name): (usize, &String)| {
+        !name.is_empty() && nulls.of_column(at).any(|null| null == name.as_bytes())
+    };
+    let has_null = names.iter().enumerate().any(is_said_null);
+    let below = Below { seen: &pick(&rest), are_other_forms: &vec![false; names.len()] };
+    let columns = &look.read.columns;
+    let verdict = first_line::header(&names, &pick(&first), has_null, &below, known, columns);
     let Some(is_header) = verdict.header else {
         let values: Vec<Vec<u8>> = names.into_iter().map(String::into_bytes).collect();
         return Err(header::unclear(&input.name, &values, known, verdict.why));
