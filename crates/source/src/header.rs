@@ -4,13 +4,14 @@ use std::mem;
 
 use inrush_scan::{Dialect, Fault, Newline, Record, escapes_delimiter};
 
-use crate::first_line::{self, HeaderVerdict};
+use crate::decode::BeyondAscii;
+use crate::first_line::{self, Below, HeaderVerdict};
 use crate::head::{Head, lead};
 use crate::infer::{Observed, Spot, is_null_like};
 use crate::look::Records;
 use crate::sample::Sample;
 use crate::sniff::{self, First};
-use crate::{Input, Source, decode, quoting};
+use crate::{Place, Source, apart, decode, quoting};
 use inrush_core::encode::{is_blank_after_quote, quoting_words};
 use inrush_core::error::{Error, Result, is_invisible, shorten};
 use inrush_core::{ColumnRequest, DialectRequest, MissingColumns, NewColumns, Nulls, Type};
@@ -35,6 +36,8 @@ impl Source {
                     && input.compression.is_none()
                     && decode::is_utf8(input.encoding)
             });
+        let places = heads.iter().map(|head| head.input.place.clone()).collect();
+        let lines = Lines { places, lead, are_plain };
         for (index, head) in heads.iter_mut().enumerate() {
             let start = head.body_start();
             let text = &head.text[start..];
@@ -129,7 +132,7 @@ impl Source {
             } else {
                 let (name, columns) = (&head.input.name, &self.read.columns);
                 refuse_other_delimiter(name, &here, &names, dialect, columns)?;
-                let order = order(&mut names, &here, name, Names::Line { are_plain }, columns)?;
+                let order = order(&mut names, &here, name, Names::Line(&lines), columns)?;
                 self.orders.push(order);
             }
             self.widths.push(width);
@@ -207,7 +210,10 @@ impl Source {
             }
         };
         (self.orders, self.widths) = before;
-        first_line::header(&names, &first, &seen, known, &self.read.columns)
+        let below = Below { seen: &seen, are_other_forms: &below };
+        let verdict =
+            first_line::header(&names, &first, has_null, &below, known, &self.read.columns);
+        (verdict, seen)
     }
 }
 
@@ -406,13 +412,53 @@ pub(super) fn unique(names: Vec<String>, warnings: &mut Vec<String>) -> Vec<Stri
 
 /// What a later input's names are.
 #[derive(Clone, Copy)]
-pub(super) enum Names {
-    /// Its first line, which may be a row; whether all inputs are plain files of text, which other programs can join.
-    Line { are_plain: bool },
+pub(super) enum Names<'a> {
+    /// Its first line, which may be a row.
+    Line(&'a Lines),
     /// The first row of a sheet, which may be none of names either.
     Row,
     /// Its schema.
     Schema,
+}
+
+/// Inputs of text.
+pub(super) struct Lines {
+    places: Vec<Place>,
+    /// The one that says how all are written.
+    lead: usize,
+    /// Whether all are plain files of text, which other programs can join.
+    are_plain: bool,
+}
+
+impl Lines {
+    /// What to try where the input of this name has none of the first one's columns.
+    fn advice(&self, input: &str) -> Vec<String> {
+        let join = match self.are_plain {
+            true => {
+                "if that is a row, the file is a piece of a split one: sed '' FIRST SECOND... | inrush load - TARGET --table NAME"
+            }
+            false => {
+                "if that is a row, the file is a piece of a split one: put the header in front of it"
+            }
+        };
+        let here = self.places.iter().find(|place| place.name() == input);
+        let Some((first, here)) = self.places.get(self.lead).zip(here) else {
+            return vec![join.to_owned()];
+        };
+        // What is called text may be about the data.
+        let is_about = |place: &Place| matches!(&*place.extension(), "" | "txt");
+        if first.extension() == here.extension() || !is_about(first) && !is_about(here) {
+            return vec![join.to_owned()];
+        }
+        let (others, wanted): (Vec<_>, Vec<_>) =
+            self.places.iter().partition(|place| is_about(place));
+        let mut advice: Vec<String> = apart::advice(&wanted, &others).into_iter().collect();
+        match others[..] {
+            [one] => advice.insert(0, format!("leave out {}, if it is about the data", one.name())),
+            _ => advice.push(join.to_owned()),
+        }
+        advice
+    }
 }
 
 /// Where a later input has each of the fields that those before it have; what only it has becomes one of them where the user wants
@@ -421,7 +467,7 @@ pub(super) fn order(
     names: &mut Vec<String>,
     here: &[String],
     input: &str,
-    are: Names,
+    are: Names<'_>,
     columns: &ColumnRequest,
 ) -> Result<Vec<Option<usize>>> {
     if names == here {
@@ -440,7 +486,7 @@ pub(super) fn order(
     let are_all_other = missing.len() == names.len() && !names.is_empty() && !here.is_empty();
     let are_added = columns.new == NewColumns::Add && !is_other;
     if are_all_other && !(are_added && matches!(are, Names::Schema)) {
-        return Err(all_other(input, here, are));
+        return Err(all_other(input, here, names, are));
     }
     if are_added {
         names.extend(extra.iter().cloned());
@@ -484,26 +530,33 @@ fn position(name: &str, among: &[String], columns: &ColumnRequest) -> Option<usi
     exactly.or_else(|| among.iter().position(|other| columns.case.is_same(other, name)))
 }
 
-/// An input that has none of the columns of those before it.
-fn all_other(input: &str, here: &[String], are: Names) -> Error {
-    const TABLES: &str = "or load files of different shape into tables of their own";
+/// An input that has none of the columns of those before it, `names`.
+fn all_other(input: &str, here: &[String], names: &[String], are: Names<'_>) -> Error {
     let (what, advice) = match are {
-        Names::Line { are_plain: true } => (
-            "its first line is",
-            "if that is a row, the file is a piece of a split one: sed '' FIRST SECOND... | inrush load - TARGET --table NAME",
+        Names::Line(lines) => ("its first line is", lines.advice(input)),
+        Names::Row => (
+            "its own are",
+            vec!["give all sheets the names of their columns in the first row".to_owned()],
         ),
-        Names::Line { are_plain: false } => (
-            "its first line is",
-            "if that is a row, the file is a piece of a split one: put the header in front of it",
-        ),
-        Names::Row => {
-            ("its own are", "give all sheets the names of their columns in the first row")
+        Names::Schema => {
+            ("its own are", vec!["give its columns the names that the first input has".to_owned()])
         }
-        Names::Schema => ("its own are", "give its columns the names that the first input has"),
     };
-    Error::source(format!("{input} has none of the first input's columns: {what} {}", list(here)))
-        .advise(advice)
-        .advise(TABLES)
+    let of_first = match are {
+        Names::Line(Lines { places, lead, .. }) => {
+            let name = places.get(*lead).map(Place::name).unwrap_or_default();
+            format!("; {name} has {}", list(&names[..names.len().min(SHOWN_MAX)]))
+        }
+        Names::Row | Names::Schema => String::new(),
+    };
+    let error = Error::source(format!(
+        "{input} has none of the first input's columns: {what} {}{of_first}",
+        list(here)
+    ));
+    advice
+        .into_iter()
+        .fold(error, Error::advise)
+        .advise("or load files of different shape into tables of their own")
 }
 
 /// A header that is one name by the first input's delimiter, and by another several, one of them a name of the inputs before it.
@@ -552,7 +605,7 @@ mod tests {
     use super::*;
     use inrush_core::Case;
 
-    const LINE: Names = Names::Line { are_plain: true };
+    const LINE: Names<'_> = Names::Line(&Lines { places: Vec::new(), lead: 0, are_plain: true });
 
     fn names(names: &[&str]) -> Vec<String> {
         names.iter().map(|name| (*name).to_owned()).collect()

@@ -15,13 +15,14 @@ use crate::format::{self, Layout};
 use crate::head::{self, Head, lead, read_head};
 use crate::infer::{Observed, Surveyor};
 use crate::sample::Sampled;
-use crate::{Compression, Place, decode, header, json, separator_line, shapes, sniff, text};
+use crate::{
+    Compression, Place, apart, decode, header, json, quoting, separator_line, shapes, sniff, text,
+};
 use inrush_core::encode::{self, Encode, EncodeRow, Grammar, Shape, ShapeColumn};
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Feeder;
 use inrush_core::flow::{Meter, Point};
 use inrush_core::reading::{ColumnReads, Readers, Reading};
-use inrush_core::wording::shell_word;
 use inrush_core::{DialectRequest, FieldFacts, Nulls, SourceFacts, Type};
 use inrush_place::cannot_open;
 use inrush_place::{Bounded, Refusal};
@@ -156,8 +157,12 @@ impl Source {
                     layout.words(),
                     text.name()
                 ));
-                Err(match alone(place, text) {
-                    Some(pattern) => error.advise(format!("{pattern} leaves the other out")),
+                let of_kind = |is_kind: bool| -> Vec<&Place> {
+                    let fitting = layouts.iter().filter(|layout| is_text(layout) == is_kind);
+                    fitting.map(|(place, _)| place).collect()
+                };
+                Err(match apart::advice(&of_kind(false), &of_kind(true)) {
+                    Some(advice) => error.advise(advice),
                     None => error,
                 }
                 .advise("load them one by one"))
@@ -202,8 +207,13 @@ impl Source {
                     told.input.name
                 ));
             }
-            if let Some(pattern) = alone(&heads[text].input.place, &heads[json].input.place) {
-                error = error.advise(format!("{pattern} leaves the other out"));
+            let of_kind = |is_kind: bool| -> Vec<&Place> {
+                let kinds = heads.iter().zip(&layouts);
+                let fitting = kinds.filter(|(_, layout)| layout.is_some() == is_kind);
+                fitting.map(|(head, _)| &head.input.place).collect()
+            };
+            if let Some(advice) = apart::advice(&of_kind(false), &of_kind(true)) {
+                error = error.advise(advice);
             }
             return Err(error.advise("load them one by one, or say what they are with --format"));
         }
@@ -570,17 +580,6 @@ impl Input {
         };
         error.about(&self.name)
     }
-}
-
-/// The pattern, quoted for a shell, that takes one of two members of an archive and those that end alike, where the other doesn't.
-fn alone(member: &Place, other: &Place) -> Option<String> {
-    let (name, other) = (member.name(), other.name());
-    let (archive, path) = name.rsplit_once('!')?;
-    let (_, of_other) = other.rsplit_once('!').filter(|(of, _)| *of == archive)?;
-    let extension = Some(member.extension()).filter(|extension| !extension.is_empty())?;
-    let ending = &path[path.to_ascii_lowercase().rfind(&format!(".{extension}"))?..];
-    let everywhere = if path.contains('/') { "**/" } else { "" };
-    (!of_other.ends_with(ending)).then(|| shell_word(&format!("{archive}!{everywhere}*{ending}")))
 }
 
 /// Where a value of a row begins that is not UTF-8, in a column that `is_loaded`: the byte's place in the head.

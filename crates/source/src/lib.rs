@@ -11,6 +11,7 @@
 //!
 //! Nothing here knows a target. A new format is a `Layout`, what opens it, and chunks or batches for the feeder.
 
+mod apart;
 mod blocks;
 mod columns;
 pub mod decode;

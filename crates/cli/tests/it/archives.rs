@@ -220,6 +220,16 @@ fn what_of_an_archive_can_not_be_loaded_says_what_it_is_and_how_to_leave_it_out(
     let json = ("datapackage.json", b"{\"a\": 1}\n".to_vec());
     let says = ["a.zip!datapackage.json is JSON", "'a.zip!*.csv' leaves the other out"];
     refused("a.zip", &zip(&[("data.csv", ONE.to_vec()), json]), &says);
+    // All of a kind are meant, in whatever folder, or nothing is advised.
+    let meta = || ("meta.json", b"{\"a\": 1}\n".to_vec());
+    let with = |name| zip(&[("a.csv", ONE.to_vec()), (name, ONE.to_vec()), meta()]);
+    refused("a.zip", &with("sub/b.csv"), &["'a.zip!**/*.csv' leaves the other out"]);
+    for name in ["b.tsv", "b.csv.gz", "b.CSV"] {
+        let fixture = Fixture::new();
+        fixture.write("a.zip", with(name));
+        let run = fixture.refuses(&["a.zip", "t.db"]).says(&["a.zip!meta.json is JSON"]);
+        assert!(!run.stderr.contains("leaves the other"), "{name}: {}", run.stderr);
+    }
     // A column of a dBase table, and two rows.
     let mut dbase = vec![3, 24, 1, 31, 2, 0, 0, 0, 65, 0, 5, 0];
     dbase.extend([0; 20].iter().chain(b"n\0\0\0\0\0\0\0\0\0\0N\0\0\0\0\x04"));

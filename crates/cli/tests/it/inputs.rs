@@ -326,6 +326,29 @@ fn pieces_of_a_split_file_are_joined_as_the_advice_has_it() {
     assert_eq!(fixture.table("t.db", "t"), rows![[1, "x"], [2, "y"], [3, "z"]]);
 }
 
+/// What is called text beside data is rather about it.
+#[test]
+fn a_text_about_the_data_is_named_and_what_leaves_it_out() {
+    let fixture = Fixture::new();
+    std::fs::create_dir(fixture.path("rd")).unwrap();
+    fixture.write("rd/README", "Read me: hello, world\n").write("rd/a.csv", "id,v\n1,a\n");
+    let says = [
+        "rd/README has Read me: hello, world",
+        "leave out rd/README",
+        "'rd/*.csv' leaves the other out",
+    ];
+    let run = fixture.refuses(&["rd", "t.db"]).says(&says);
+    assert!(!run.stderr.contains("sed"), "{}", run.stderr);
+    fixture.load(&["rd/*.csv", "t.db", "--table", "t"]).exits(0);
+    std::fs::rename(fixture.path("rd/README"), fixture.path("rd/z.txt")).unwrap();
+    fixture.refuses(&["rd", "u.db"]).says(&["rd/z.txt has none", "leave out rd/z.txt", says[2]]);
+    // The pattern would take one more.
+    fixture.write("rd/b.csv", "id,v\n2,b\n");
+    let named = ["rd/a.csv", "rd/z.txt", "u.db", "--table", "t"];
+    let run = fixture.refuses(&named).says(&["leave out rd/z.txt"]);
+    assert!(!run.stderr.contains("*.csv"), "{}", run.stderr);
+}
+
 #[test]
 fn an_empty_file_beside_others_is_named() {
     let fixture = Fixture::new();
