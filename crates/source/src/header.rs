@@ -309,9 +309,9 @@ fn broken(head: &Head, record: &Record, fault: Fault, dialect: &Dialect) -> Erro
     if is_blank_after_quote(fault, text, dialect) {
         return error;
     }
-    match quoting::is_mostly_broken(text, head.whole, dialect) {
-        true => error.advise("check --quote, or say --quote none"),
-        false => error.advise("check --quote, or fix the line"),
+    match quoting::is_sound(text, head.whole, dialect) {
+        true => error.advise("check --quote, or fix the line"),
+        false => error.advise("check --quote, or say --quote none"),
     }
 }
 

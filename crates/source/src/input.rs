@@ -41,6 +41,11 @@ pub struct Input {
     pub compression: Option<Compression>,
     /// How its characters are encoded.
     pub encoding: &'static Encoding,
+    /// Where that is UTF-8, what its first bytes beyond ASCII are, those of columns of bytes aside.
+    pub beyond_ascii: BeyondAscii,
+    /// Whether its first bytes have fields that are quoted as they should be, and as many of them as others: without quotes each would be
+    /// another value.
+    pub is_quoted: bool,
     /// Its size as stored, of a part of it that part's; `None` for a pipe.
     pub bytes_stored: Option<u64>,
     /// Where its data begins in the decoded text: after byte order mark, skipped lines and header.
@@ -304,6 +309,10 @@ impl Source {
             &mut reasons,
             &mut warnings,
         )?;
+        warnings.extend(sniff::stray_quotes(heads[lead].body(), &dialect, source.header));
+        for head in &mut heads {
+            head.input.is_quoted = quoting::is_sound(head.body(), head.whole, &dialect);
+        }
         source.bytes = read.are_bytes(&names);
         let unnamed = source.header.then(|| {
             let head = &heads[lead];
@@ -542,6 +551,8 @@ impl Input {
             place: place.clone(),
             compression: None,
             encoding: UTF_8,
+            beyond_ascii: BeyondAscii::default(),
+            is_quoted: false,
             bytes_stored: place.regular_bytes(),
             body_at: 0,
             body_end: None,

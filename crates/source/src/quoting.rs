@@ -113,10 +113,13 @@ fn score(head: &[u8], whole: bool, dialect: &Dialect) -> Score {
     Score { regular: regular as f64 / records.max(1) as f64, width, quoted, broken, records }
 }
 
-/// Whether more records of `head` have broken quotes than sound ones.
-pub(super) fn is_mostly_broken(head: &[u8], whole: bool, dialect: &Dialect) -> bool {
+/// Whether records of `head` have sound quotes, and as many of them as broken ones: where most are broken, quotes are plain characters.
+pub(super) fn is_sound(head: &[u8], whole: bool, dialect: &Dialect) -> bool {
+    if dialect.quote.is_none_or(|quote| memchr::memchr(quote, head).is_none()) {
+        return false;
+    }
     let Score { broken, quoted, .. } = score(head, whole, dialect);
-    broken > quoted
+    quoted > 0 && quoted >= broken
 }
 
 /// The most frequent number; of several the larger.

@@ -134,7 +134,6 @@ pub(crate) fn dialect(
         );
     }
     let is_spaced = found.is_spaced && dialect.delimiter != b' ';
-    warnings.extend(stray_quotes(head, &dialect));
     Ok(Sniffed { dialect, reasons, warnings, title, is_spaced })
 }
 
@@ -163,7 +162,7 @@ pub(crate) fn lost_escapes(head: &[u8], dialect: &Dialect, reads_null: bool) -> 
 }
 
 /// That quotes behind blanks quote nothing, where values have such; of a header that has them more is said.
-fn stray_quotes(head: &[u8], dialect: &Dialect) -> Option<String> {
+pub(crate) fn stray_quotes(head: &[u8], dialect: &Dialect, has_header: bool) -> Option<String> {
     let quote = dialect.quote?;
     let is_stray = |field: &Field| {
         let raw = field.raw(head);
@@ -172,7 +171,7 @@ fn stray_quotes(head: &[u8], dialect: &Dialect) -> Option<String> {
     };
     let mut scanner = Scanner::new(dialect, head);
     let mut fields = Vec::new();
-    let mut is_header = true;
+    let mut is_header = has_header;
     for _ in 0..RECORDS_MAX {
         let record = scanner.next(&mut fields)?;
         if fields.iter().any(is_stray) {

@@ -115,6 +115,9 @@ impl crate::Input {
             Some(dialect) => {
                 let error = error.advise("check --delimiter, --quote and --encoding");
                 match dialect.quote {
+                    Some(_) if self.is_quoted => {
+                        error.advise("or its quote is never closed: fix the line")
+                    }
                     Some(_) => error.advise("or its quote is never closed: --quote none"),
                     None => error,
                 }

@@ -566,6 +566,26 @@ fn blanks_behind_delimiters_are_named() {
 }
 
 #[test]
+fn quotes_behind_blanks_in_the_first_row_are_named() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "1, \"x\"\n2, \"y\"\n");
+    fixture.load(&["in.csv", "t.db"]).exits(0).prints(&["quotes behind a blank quote nothing"]);
+}
+
+/// Without quotes all values would be others.
+#[test]
+fn quotes_are_no_plain_characters_where_most_of_them_are_sound() {
+    let fixture = Fixture::new();
+    for broken in ["2,\"y\"z", "2,\"y"] {
+        fixture.write("in.csv", format!("a,b\n1,\"x\"\n{broken}\n3,\"z\"\n4,\"z\"\n"));
+        let run = fixture.refuses(&["in.csv", "t.db"]).says(&["line 3"]);
+        assert!(!run.stderr.contains("--quote none"), "{run:?}");
+    }
+    fixture.write("in.csv", "a,b\n1,x\n2,\"y\"z\n3,z\n");
+    fixture.refuses(&["in.csv", "t.db"]).says(&["line 3", "--quote none"]);
+}
+
+#[test]
 fn trimmed_values_may_have_blanks_around_their_quotes() {
     let text =
         "id, \"the name\" , v\n1, \"b, x \"\t, \"\"\n2,c \"d\", e \n \"3\" ,  \"two\nlines\" ,\n";

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Mismatch;
-use crate::pipe::reject::{Position, Reject, limit_error};
+use crate::pipe::reject::{Position, Reject, Written, limit_error};
 use crate::plan::{Column, Plan, RejectLimit, Verify};
 use crate::report::InputReport;
 use inrush_core::encode::{Grammar, Shape, found_by_lane, verbatim};
@@ -257,9 +257,12 @@ impl Tally {
                 let title = plan.facts.source.title.as_deref();
                 let (request, in_steps) = (&plan.request, plan.steps.is_some());
                 let rejected = self.before.1 + self.rejected;
-                let width = plan.source.widths.get(reject.file as usize);
-                let text = plan.source.grammar.dialect().zip(width.copied());
-                let error = limit_error(name, reject, rejected, request, title, text, in_steps);
+                let width = plan.source.widths.get(reject.file as usize).copied();
+                let is_quoted = plan.source.inputs[reject.file as usize].is_quoted;
+                let text = plan.source.grammar.dialect().zip(width);
+                let text = text.map(|(dialect, width)| Written { dialect, width, is_quoted });
+                let error =
+                    limit_error(name, reject, rejected, request, title, text.as_ref(), in_steps);
                 // Of another encoding it is known what it is, and columns have none.
                 let is_text = matches!(reject.at, Position::Text { .. });
                 let encoding = plan.source.inputs[reject.file as usize].encoding.name();

@@ -556,22 +556,31 @@ fn cannot_write(path: &Path, error: io::Error) -> Error {
         .advise("--rejects FILE puts them elsewhere")
 }
 
-/// Whether a record has too many fields, and a backslash stands before a delimiter. `text` is how records are written, and how many
-/// fields they have.
-fn has_escaped_delimiter(raw: &[u8], (dialect, width): (&Dialect, usize)) -> bool {
+/// How the records of delimited text are written.
+pub(crate) struct Written<'a> {
+    pub(crate) dialect: &'a Dialect,
+    /// How many fields they have.
+    pub(crate) width: usize,
+    /// Whether quotes quote in the first ones.
+    pub(crate) is_quoted: bool,
+}
+
+/// Whether a record has too many fields, and a backslash stands before a delimiter.
+fn has_escaped_delimiter(raw: &[u8], text: &Written<'_>) -> bool {
+    let Written { dialect, width, .. } = *text;
     let mut fields = Vec::new();
     Scanner::new(dialect, raw).next(&mut fields);
     fields.len() > width && escapes_delimiter(dialect, raw, &fields)
 }
 
-/// The message of a load that stops because of a bad row; `text` is how delimited ones are written, and how many fields they have.
+/// The message of a load that stops because of a bad row; `text` is how delimited ones are written.
 pub(crate) fn limit_error(
     name: &str,
     reject: &Reject,
     rejected: u64,
     request: &Request,
     title: Option<&str>,
-    text: Option<(&Dialect, usize)>,
+    text: Option<&Written<'_>>,
     in_steps: bool,
 ) -> Error {
     let limit = request.max_rejects;
@@ -599,7 +608,10 @@ pub(crate) fn limit_error(
                     "if a backslash makes the quote behind it part of the value, say --escape '\\'",
                 );
             }
-            error = error.advise("if quotes are plain characters in this file, say --quote none");
+            if text.is_none_or(|text| !text.is_quoted) {
+                error =
+                    error.advise("if quotes are plain characters in this file, say --quote none");
+            }
         }
         Code::Escape => {
             error = error
