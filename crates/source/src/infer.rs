@@ -648,7 +648,9 @@ impl Observed {
         };
         let Tried { fits, misfit } = &self.tried[index];
         let (fitting, narrower) = (*fits, self.type_of(CANDIDATES[index]));
-        if self.null_like > 0 && fitting > 0 && fitting + self.null_like == self.values {
+        // What is an identifier without them is text all the same.
+        let is_all = fitting > 0 && fitting + self.null_like == self.values;
+        if self.null_like > 0 && is_all && self.is_float_column(index) {
             let (spellings, seen) = (self.null_spellings.clone(), self.values);
             let are_quoted = self.null_quoted > 0;
             return Some(Spoiler::Null { spellings, are_quoted, narrower, fitting, seen });
@@ -1037,6 +1039,10 @@ mod tests {
         assert_eq!(observed(&["NA", "NA", "1"]).spoiler(&[]), null(&["NA"], 3));
         assert_eq!(observed(&["-", "", "1", "-"]).spoiler(&[]), null(&["-", ""], 4));
         assert_eq!(observed(&["abc"; 99]).spoiler(&[]), None);
+        // As NULL it would leave a column of text.
+        let misfit = misfit("N/A", 1);
+        let spoiler = Spoiler::Values { narrower: Type::Float, fitting: 1, seen: 3, misfit };
+        assert_eq!(observed(&["N/A", "1e5", "N/A"]).spoiler(&[]), Some(spoiler));
     }
 
     #[test]
