@@ -914,6 +914,11 @@ fn in_folder(folder: &Path, deep: bool, notes: &mut Vec<String>) -> Result<Vec<P
     if places.is_empty() {
         let shown = path::text(folder);
         let error = Error::source(format!("no file in {shown} is of a format that can be read"));
+        if others.iter().any(|name| is_shape(Path::new(name))) {
+            return Err(
+                error.advise(format!("it has a shapefile: make a CSV file by {SHAPE_TO_CSV}"))
+            );
+        }
         return Err(match deep {
             true => error,
             false => error.advise(format!("those of its folders are meant by '{shown}/**'")),
@@ -1047,6 +1052,14 @@ pub(crate) fn is_named(path: &Path) -> Option<bool> {
     let ending = ending(path);
     (!ending.is_empty()).then(|| FORMATS.contains(&ending.as_str()))
 }
+
+/// Whether a name tells that a file has the shapes of a shapefile, whose values are in others beside it.
+pub(crate) fn is_shape(path: &Path) -> bool {
+    ending(path) == "shp"
+}
+
+/// What makes a table of a shapefile.
+pub(crate) const SHAPE_TO_CSV: &str = "ogr2ogr -f CSV OUT.csv FILE.shp -lco GEOMETRY=AS_WKT";
 
 /// Whether a name tells that a file is an archive.
 pub(crate) fn is_archive(path: &Path) -> bool {

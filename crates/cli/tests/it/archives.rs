@@ -239,6 +239,15 @@ fn what_of_an_archive_can_not_be_loaded_says_what_it_is_and_how_to_leave_it_out(
     fixture.write("a.zip", zip(&[shape]));
     let says = ["a.zip!roads.dbf is a dBase table", "ogr2ogr"];
     fixture.refuses(&["a.zip!*", "t.db", "--table", "t"]).says(&says);
+    // A shapefile, of which no member is a table by its name.
+    let parts = ["a.shp", "a.shx", "a.dbf", "a.prj"];
+    fixture.write("a.zip", zip(&parts.map(|name| (name, vec![0, 0, 39, 10]))));
+    fixture.refuses(&["a.zip", "t.db"]).says(&["no member", "ogr2ogr -f CSV"]);
+    std::fs::create_dir(fixture.path("shapes")).unwrap();
+    for name in parts {
+        fixture.write(&format!("shapes/{name}"), [0, 0, 39, 10]);
+    }
+    fixture.refuses(&["shapes", "t.db"]).says(&["no file in shapes", "ogr2ogr -f CSV"]);
 }
 
 #[test]

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use inrush_core::error::{Error, Result};
 
-use crate::place::{cannot_open, is_archive, is_lock, is_read};
+use crate::place::{SHAPE_TO_CSV, cannot_open, is_archive, is_lock, is_read, is_shape};
 use crate::{Compression, Place};
 use inrush_store::{Copied, Pattern, Stop};
 pub use limit::{Bounded, Limit, Refusal};
@@ -226,6 +226,9 @@ fn choose(
             Error::source(format!("no member of {archive} is of a format that can be read: {has}"))
                 .advise(match others.is_empty() {
                     true => "check that it is the archive you mean".to_owned(),
+                    false if others.iter().any(|name| is_shape(Path::new(name))) => format!(
+                        "it has a shapefile: unpack {archive}, and make a CSV file by {SHAPE_TO_CSV}"
+                    ),
                     false if are_archives => format!(
                         "unpack {archive}, and name those: archives in an archive are not looked into"
                     ),
