@@ -1167,6 +1167,11 @@ pub fn cannot_open(name: &str, error: &std::io::Error) -> Error {
     if let Some(fault) = Fault::within(error) {
         return fault.about(name);
     }
+    if error.kind() == io::ErrorKind::NotFound
+        && let Some(link) = path::of(name).ok().filter(|path| is_dangling(path))
+    {
+        return dangling(&link);
+    }
     let fail = Error::source(format!("cannot read {name}: {}", plain(error))).about(name);
     match error.kind() {
         std::io::ErrorKind::NotFound => {
