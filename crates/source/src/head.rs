@@ -237,13 +237,20 @@ fn refuse_packed(place: &Place, text: &[u8], request: &DialectRequest) -> Result
     let Some((_, way, tool)) = PACKED.iter().find(|(own, ..)| Some(*own) == ending) else {
         return Ok(());
     };
-    if decode::may_be_text(text, request.encoding.as_deref()) {
+    if decode::may_be_text(text, request.encoding.as_deref()) || is_mostly_text(text) {
         return Ok(());
     }
     let name = place.name();
     Err(Error::source(format!("{name} is a file compressed by {way}, not text"))
         .about(&name)
         .advise(format!("decompress it first: {tool} -d")))
+}
+
+/// Whether it may be text with some bytes of another encoding: what is packed has control characters, and as many bytes beyond ASCII as not.
+fn is_mostly_text(text: &[u8]) -> bool {
+    let is_control = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
+    let beyond = text.iter().filter(|byte| !byte.is_ascii()).count();
+    beyond * 4 < text.len() && !text.iter().any(is_control)
 }
 
 /// Files that are not text, by their first bytes, and what to do with them.

@@ -466,6 +466,9 @@ fn other_kinds_of_files_are_refused_with_the_tool_that_reads_them() {
         fixture.write(name, "id\n1\n");
         fixture.load(&[name, "t.db", "--table", what]).exits(0);
     }
+    // A domain, and text of which a byte is not UTF-8.
+    fixture.write("dados.gov.br", b"id,name\n1,Jo\xe3o\n");
+    refused(&fixture, "dados.gov.br", &[], &["dados.gov.br: line 2", "invalid UTF-8"]);
     // A table may begin with any letters.
     fixture.write("in.csv", "ORC,RDX\n1,2\n");
     fixture.load(&["in.csv", "orcs.db"]).exits(0);
