@@ -361,16 +361,23 @@ fn header_names(
                 return Err(error.advise(format!("check --encoding, {or_data}")));
             }
             let is_quoted = quoted.get(index).copied().unwrap_or(false);
-            if let Some(unseen) = name.chars().find(|c| is_invisible(*c)) {
+            let is_kept = is_quoted && !name.trim().is_empty();
+            let name = if is_kept { name } else { name.trim().to_owned() };
+            if let Some(unseen) = unseen(&name) {
+                let what = match unseen {
+                    '\u{feff}' => ", a byte order mark",
+                    '\u{a0}' => ", a blank that breaks no line",
+                    '\n' | '\r' => ", a line break",
+                    _ => "",
+                };
                 warnings.push(format!(
-                    "the name of column {} in the header, {}, holds a character that is not seen: U+{:04X}{}",
+                    "the name of column {} in the header, {}, holds a character that is not seen: U+{:04X}{what}",
                     index + 1,
                     shorten(name.as_bytes()),
                     u32::from(unseen),
-                    if unseen == '\u{feff}' { ", a byte order mark" } else { "" }
                 ));
             }
-            Ok(if is_quoted && !name.trim().is_empty() { name } else { name.trim().to_owned() })
+            Ok(name)
         })
         .collect()
 }
@@ -378,6 +385,15 @@ fn header_names(
 /// What is the same of names that no database tells apart. MySQL has the capital dotted i of Turkish for an i.
 fn folded(name: &str) -> String {
     name.replace('\u{130}', "i").to_lowercase()
+}
+
+/// A character of a name that is not seen: one without a look of its own, one that is for terminals, or another blank than that of the
+/// keyboard at one end.
+fn unseen(name: &str) -> Option<char> {
+    let is_blank = |c: &char| c.is_whitespace() && *c != ' ';
+    let ends = [name.chars().next(), name.chars().next_back()];
+    let inside = name.chars().find(|c| is_invisible(*c) || c.is_control());
+    inside.or_else(|| ends.into_iter().flatten().find(is_blank))
 }
 
 /// Makes names usable: an empty one becomes `column_N`, a second `a` becomes `a_2`. Case doesn't tell names apart in SQL.

@@ -586,6 +586,22 @@ fn quotes_are_no_plain_characters_where_most_of_them_are_sound() {
 }
 
 #[test]
+fn characters_of_names_that_are_not_seen_are_named() {
+    let fixture = Fixture::new();
+    for (name, code) in [
+        ("a\u{1}", "U+0001"),
+        ("\"a\nb\"", "U+000A, a line break"),
+        ("a\u{7f}b", "U+007F"),
+        ("\"\u{a0}a\"", "U+00A0, a blank"),
+        ("a\u{200b}", "U+200B"),
+    ] {
+        fixture.write("in.csv", format!("id,{name}\n1,2\n"));
+        let load = ["in.csv", "t.db", "--if-exists", "replace"];
+        fixture.load(&load).exits(0).prints(&["the name of column 2 in the header", code]);
+    }
+}
+
+#[test]
 fn trimmed_values_may_have_blanks_around_their_quotes() {
     let text =
         "id, \"the name\" , v\n1, \"b, x \"\t, \"\"\n2,c \"d\", e \n \"3\" ,  \"two\nlines\" ,\n";
