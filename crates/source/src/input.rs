@@ -344,6 +344,14 @@ impl Source {
                 reads: seen.reads(&source.inputs).proposing(proposal),
             })
             .collect();
+        let of_lead =
+            &heads[lead].text[(heads[lead].input.body_at as usize).min(heads[lead].text.len())..];
+        let is_plain_text = |field: usize| {
+            fields.get(field).is_some_and(|it| it.ty == Type::Text && it.spoiler.is_none())
+        };
+        warnings.extend(sniff::dumped(of_lead, &dialect, reads_null, is_plain_text));
+        let unmatched = |null: &String| sniff::unmatched_null(null, of_lead, &dialect);
+        warnings.extend(read.nulls.iter().filter_map(unmatched));
         for input in &source.inputs {
             let named = request.encoding.is_some();
             if input.encoding != UTF_8 && !named {

@@ -4,6 +4,7 @@ use inrush_scan::{Dialect, DialectError, Field, Newline, Record, Scanner, unesca
 
 use crate::delimiter::{self, DELIMITERS, Found};
 use crate::quoting;
+use inrush_core::wording::shell_word;
 use inrush_core::{DialectRequest, Format};
 
 /// Records looked at; more would not change the verdict.
@@ -159,6 +160,79 @@ pub(crate) fn lost_escapes(head: &[u8], dialect: &Dialect, reads_null: bool) -> 
             _ => rest = behind,
         }
     }
+}
+
+/// What to know of a text that PostgreSQL's COPY or mysql may have written: a whole field `\N` is NULL there, and a backslash before a letter
+/// makes a tab or a newline. `is_meant` says in which fields values are text whatever is said of NULL, and `reads_null` whether `\N` is
+/// such a spelling already.
+pub(crate) fn dumped(
+    head: &[u8],
+    dialect: &Dialect,
+    reads_null: bool,
+    is_meant: impl Fn(usize) -> bool,
+) -> Option<String> {
+    if dialect.escape.is_some() || memchr::memchr(b'\\', head).is_none() {
+        return None;
+    }
+    let mut scanner = Scanner::new(dialect, head);
+    let mut fields = Vec::new();
+    let (mut has_null, mut has_escape, mut has_other) = (false, false, false);
+    for _ in 0..RECORDS_MAX {
+        if scanner.next(&mut fields).is_none() {
+            break;
+        }
+        for (_, field) in fields.iter().enumerate().filter(|(at, _)| is_meant(*at)) {
+            let raw = field.raw(head);
+            if raw == b"\\N" {
+                has_null |= !field.form.is_quoted();
+                continue;
+            }
+            let mut rest = raw;
+            while let Some(at) = memchr::memchr(b'\\', rest) {
+                match rest.get(at + 1) {
+                    Some(b'\\' | b'b' | b'f' | b'n' | b'r' | b't' | b'v') => has_escape = true,
+                    // As in a path.
+                    _ => has_other = true,
+                }
+                rest = rest.get(at + 2..).unwrap_or_default();
+            }
+        }
+    }
+    // Only such dumps have tabs between fields and within them.
+    has_escape &= !has_other && dialect.delimiter == b'\t';
+    let has_null = has_null && !reads_null;
+    let null = r"\N is a text here, and NULL in what PostgreSQL's COPY and mysql write (--null '\N' reads it so)";
+    let escapes = r"backslashes before n, t and \ are part of the values; in what PostgreSQL's COPY and mysql -B write they are newlines, tabs and backslashes, which an export as CSV keeps";
+    match (has_null, has_escape) {
+        (true, true) => Some(format!("{null}; {escapes}")),
+        (true, false) => Some(null.to_owned()),
+        (false, true) => Some(escapes.to_owned()),
+        (false, false) => None,
+    }
+}
+
+/// What to know of a spelling of NULL with commas that no value is: it may be meant for several.
+pub(crate) fn unmatched_null(null: &str, head: &[u8], dialect: &Dialect) -> Option<String> {
+    if !null.contains(',') || null.contains('=') {
+        return None;
+    }
+    let mut scanner = Scanner::new(dialect, head);
+    let mut fields = Vec::new();
+    for _ in 0..RECORDS_MAX {
+        if scanner.next(&mut fields).is_none() {
+            break;
+        }
+        if fields.iter().any(|field| field.raw(head) == null.as_bytes()) {
+            return None;
+        }
+    }
+    let each: Vec<String> =
+        null.split(',').map(|part| format!("--null {}", shell_word(part))).collect();
+    Some(format!(
+        "--null {} is one spelling, which no value seen is: {} if it is meant for several",
+        shell_word(null),
+        each.join(" ")
+    ))
 }
 
 /// That quotes behind blanks quote nothing, where values have such; of a header that has them more is said.

@@ -572,6 +572,45 @@ fn quotes_behind_blanks_in_the_first_row_are_named() {
     fixture.load(&["in.csv", "t.db"]).exits(0).prints(&["quotes behind a blank quote nothing"]);
 }
 
+#[test]
+fn what_dumps_of_servers_mean_by_backslashes_is_said() {
+    let fixture = Fixture::new();
+    let load = ["in.tsv", "t.db", "--if-exists", "replace"];
+    let (null, escapes) = ("--null '\\N' reads it so", "an export as CSV keeps");
+    fixture.write("in.tsv", "id\tname\n1\tAnn\n2\t\\N\n3\ta\\tb\\\\c\n");
+    fixture.load(&load).exits(0).prints(&[null, escapes]);
+    let run = fixture.load(&[&load[..], &["--null", "\\N"]].concat()).exits(0);
+    let said = run.prints(&[escapes]).stdout;
+    assert!(!said.contains(null), "{said}");
+    // Paths, and what another option reads.
+    fixture.write("in.tsv", "id\tname\n1\tC:\\new\n2\tC:\\Users\n");
+    let said = fixture.load(&load).exits(0).stdout;
+    assert!(!said.contains("COPY"), "{said}");
+}
+
+#[test]
+fn several_options_in_one_are_named() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "Order ID,name\n1,NA\n2,-\n3,Ann\n");
+    let load = ["in.csv", "t.db", "--table", "t"];
+    let misused =
+        |option, value| fixture.misused(&[&["load"], &load[..], &[option, value]].concat());
+    let says = ["renames one column only", "--rename 'Order ID=id' --rename name=x"];
+    misused("--rename", "Order ID=id,name=x").says(&says);
+    for (option, value) in
+        [("--type", "Order ID=text,name=text"), ("--date-format", "%d.%m.%Y,%Y-%m-%d")]
+    {
+        let says = format!("say one {option} for each");
+        misused(option, value).says(&[&says]);
+    }
+    fixture.load(&[&load[..], &["--rename", "name=a,b"]].concat()).exits(0);
+    let null = [&load[..], &["--if-exists", "replace", "--null", "NA,-"]].concat();
+    fixture.load(&null).exits(0).prints(&["which no value seen is: --null NA --null -"]);
+    fixture.write("in.csv", "id;name\n1;NA,-\n");
+    let said = fixture.load(&null).exits(0).stdout;
+    assert!(!said.contains("no value seen"), "{said}");
+}
+
 /// Without quotes all values would be others.
 #[test]
 fn quotes_are_no_plain_characters_where_most_of_them_are_sound() {

@@ -13,7 +13,7 @@ use crate::facts::FieldFacts;
 use crate::moments::MomentFacts;
 use crate::request::{Case, MissingColumns, NewColumns};
 use crate::schema::Type;
-use crate::wording::listed;
+use crate::wording::{listed, shell_word};
 
 /// What the user says of columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -253,6 +253,18 @@ impl ColumnRequest {
             let Some((field, new)) = longest else {
                 return find("--rename", old).map(|_| None);
             };
+            // Commas may be part of a name, unless what stands behind one is a rename itself.
+            let another = new
+                .match_indices(',')
+                .find(|(at, _)| pairs(&new[at + 1..]).any(|(old, _)| find("", old).is_ok()));
+            if let Some((at, _)) = another {
+                return Err(Error::usage(format!("--rename {said} renames one column only"))
+                    .advise(format!(
+                        "say one for each: --rename {} --rename {}",
+                        shell_word(&said[..said.len() - new.len() + at]),
+                        shell_word(&new[at + 1..])
+                    )));
+            }
             if let Some((_, other)) =
                 renamed.iter().find(|(known, other)| *known == field && *other != new)
             {

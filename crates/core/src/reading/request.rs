@@ -254,6 +254,19 @@ impl Readers {
     /// # Errors
     /// When something is said that can't be.
     pub fn of(request: &ReadRequest) -> Result<Self> {
+        let forms =
+            [(DATE_FORMAT, &request.date_formats), (TIMESTAMP_FORMAT, &request.timestamp_formats)];
+        for (option, text) in
+            forms.iter().flat_map(|(option, texts)| texts.iter().map(move |it| (option, it)))
+        {
+            // A form may have commas, and has one year.
+            let has_year =
+                |part: &&str| ["%Y", "%y", "%F", "%D"].iter().any(|year| part.contains(year));
+            if text.split(',').filter(has_year).count() > 1 {
+                return Err(Error::usage(format!("{option} {text}: these are several forms"))
+                    .advise(format!("say one {option} for each")));
+            }
+        }
         let lists = request.lists().into_iter();
         let said =
             lists.flat_map(|(option, texts)| texts.iter().map(move |text| Said::of(option, text)));

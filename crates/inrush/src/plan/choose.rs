@@ -322,6 +322,9 @@ fn columns(
     for (name, ty) in &request.types {
         let at = match find(format!("--type {name}={ty}"), name, &columns) {
             Err(_) if request.is_attempt() => continue,
+            Err(error) if name.contains(['=', ',']) => {
+                return Err(error.advise("say one --type for each column"));
+            }
             found => found?,
         };
         let column = &mut columns[at];
