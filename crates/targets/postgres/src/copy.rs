@@ -186,6 +186,34 @@ fn make_rounds(table: &Table, columns: &str) -> String {
     )
 }
 
+/// A query whether a row that repeats a key can be judged alone: nothing but rules of single rows and the one key can refuse it, nothing
+/// sees it once a later one supersedes it, and no rule reads what a changed row keeps, where the row by itself has a default.
+fn is_plain(table: &Table, job: &Job) -> String {
+    let changed = ddl::changed_columns(job).into_iter().map(|column| &column.name);
+    let changed: Vec<String> = changed.chain(&job.choice.key).map(|name| literal(name)).collect();
+    // Foreign keys are triggers as well. An index of an expression refuses what that refuses. A generated column depends on others by
+    // itself, or from version 15 on by its expression. LIKE takes the right to read all of the table, and no CHECK of the whole row,
+    // which is its column 0.
+    format!(
+        "SELECT c.relkind = 'r' AND NOT c.relrowsecurity AND pg_catalog.has_table_privilege(c.oid, 'SELECT') \
+         AND NOT EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgrelid = c.oid) \
+         AND NOT EXISTS (SELECT FROM pg_catalog.pg_rewrite WHERE ev_class = c.oid) \
+         AND (SELECT pg_catalog.count(*) FROM pg_catalog.pg_index WHERE indrelid = c.oid \
+             AND (indisunique OR indisexclusion OR indexprs IS NOT NULL OR indpred IS NOT NULL)) = 1 \
+         AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint WHERE conrelid = c.oid AND contype = 'c' AND 0 = ANY (conkey)) \
+         AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
+             AND a.attgenerated = '' AND a.attname <> ALL (ARRAY[{}]::pg_catalog.name[]) \
+             AND (EXISTS (SELECT FROM pg_catalog.pg_constraint WHERE conrelid = c.oid AND contype = 'c' AND a.attnum = ANY (conkey)) \
+                 OR EXISTS (SELECT FROM pg_catalog.pg_depend d LEFT JOIN pg_catalog.pg_attrdef f \
+                     ON d.classid = 'pg_catalog.pg_attrdef'::pg_catalog.regclass AND f.oid = d.objid AND f.adnum <> a.attnum \
+                     WHERE d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refobjid = c.oid AND d.refobjsubid = a.attnum \
+                     AND (f.adrelid = c.oid OR d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.objid = c.oid)))) \
+         FROM pg_catalog.pg_class c WHERE c.oid = {}::pg_catalog.regclass",
+        changed.join(", "),
+        table.literal()
+    )
+}
+
 /// Moves the rows of a chunk on.
 struct Merge {
     /// Counts those that are missing behind a trigger.
@@ -238,18 +266,7 @@ impl Rounds {
             sort_few: sort(&format!(
                 "CASE WHEN {row} < {last} THEN {row} WHEN {row} = pg_catalog.count(*) OVER key THEN {last} ELSE {judged} END"
             )),
-            // Foreign keys are triggers as well.
-            is_plain: (
-                None,
-                format!(
-                    "SELECT c.relkind = 'r' AND NOT c.relrowsecurity \
-                     AND NOT EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgrelid = c.oid) \
-                     AND NOT EXISTS (SELECT FROM pg_catalog.pg_rewrite WHERE ev_class = c.oid) \
-                     AND (SELECT pg_catalog.count(*) FROM pg_catalog.pg_index WHERE indrelid = c.oid \
-                     AND (indisunique OR indisexclusion)) = 1 FROM pg_catalog.pg_class c WHERE c.oid = {}::pg_catalog.regclass",
-                    table.literal()
-                ),
-            ),
+            is_plain: (None, is_plain(table, job)),
             judge: (
                 format!(
                     "CREATE TEMPORARY TABLE IF NOT EXISTS {JUDGED} (LIKE {} INCLUDING CONSTRAINTS INCLUDING DEFAULTS \
@@ -275,7 +292,7 @@ impl Rounds {
         }
     }
 
-    /// Whether nothing but rules of single rows and the one key can refuse a row, and nothing sees one that a later one supersedes.
+    /// Whether rows can be judged alone.
     fn are_plain(&mut self, session: &mut Session<'_>) -> Result<bool, Failure> {
         let (known, query) = &mut self.is_plain;
         if known.is_none() {

@@ -235,34 +235,38 @@ impl Insert {
     }
 }
 
+/// The columns in which a row changes the one that has its key. What counts by itself and takes nothing else (GENERATED ALWAYS) keeps its
+/// number.
+pub(super) fn changed_columns(job: &Job) -> Vec<&Column> {
+    let counting = &ServerFacts::of(&job.facts.target).always_identity;
+    let columns: Vec<&Column> = match job.request.on_conflict {
+        OnConflict::Fail | OnConflict::Skip => Vec::new(),
+        OnConflict::Update => job.choice.columns.iter().collect(),
+        OnConflict::Replace => job.table_columns().collect(),
+    };
+    columns.into_iter().filter(|column| !counting.contains(&column.name)).collect()
+}
+
 /// What becomes of a row with a duplicate key: the row that was to be inserted has a default where the source says nothing.
 fn on_conflict(job: &Job) -> String {
-    let choice = &job.choice;
-    // What counts by itself and takes nothing else (GENERATED ALWAYS) keeps its number.
-    let counting = &ServerFacts::of(&job.facts.target).always_identity;
-    let counts = |name: &String| counting.contains(name);
-    let is_key = |name: &String| choice.key.contains(name);
-    let set = |columns: &mut dyn Iterator<Item = &Column>| {
-        let set = |column: &Column| {
-            let name = quote(&column.name);
-            format!("{name} = EXCLUDED.{name}")
-        };
-        let others = columns.filter(|column| !is_key(&column.name) && !counts(&column.name));
-        let mut sets: Vec<String> = others.map(set).collect();
-        if sets.is_empty() {
-            // So that the server counts the row. The key stays as it is spelt: one that compares as equal may be another text.
-            let keep = |name: &String| format!("{0} = {STORED}.{0}", quote(name));
-            sets.extend(choice.key.iter().map(keep));
-        }
-        format!("UPDATE SET {}", sets.join(", "))
-    };
+    let key = &job.choice.key;
     let doing = match job.request.on_conflict {
         OnConflict::Fail => return String::new(),
         OnConflict::Skip => "NOTHING".to_owned(),
-        OnConflict::Update => set(&mut choice.columns.iter()),
-        OnConflict::Replace => set(&mut job.table_columns()),
+        OnConflict::Update | OnConflict::Replace => {
+            let changed = changed_columns(job).into_iter().map(|column| &column.name);
+            let set = |name: &String| format!("{0} = EXCLUDED.{0}", quote(name));
+            let mut sets: Vec<String> =
+                changed.filter(|name| !key.contains(name)).map(set).collect();
+            if sets.is_empty() {
+                // So that the server counts the row. The key stays as it is spelt: one that compares as equal may be another text.
+                let keep = |name: &String| format!("{0} = {STORED}.{0}", quote(name));
+                sets.extend(key.iter().map(keep));
+            }
+            format!("UPDATE SET {}", sets.join(", "))
+        }
     };
-    let key = names(choice.key.iter().map(String::as_str));
+    let key = names(key.iter().map(String::as_str));
     format!(" ON CONFLICT ({key}) DO {doing}")
 }
 

@@ -628,3 +628,48 @@ fn a_key_that_comes_a_thousand_times_in_a_chunk_ends_as_its_last_row() {
         }
     });
 }
+
+/// A row that is changed keeps what the source lacks; the same row by itself would have the default.
+#[test]
+fn a_row_between_is_judged_with_the_values_that_it_keeps() {
+    for_each_server(|server| {
+        let row = |line: i32| format!("1,{}\n", if (16..26).contains(&line) { 50 } else { 3 });
+        let rows: String = (0..27).map(row).collect();
+        server.write("t.csv", format!("k,a\n{rows}"));
+        let tables = [
+            "lim int DEFAULT 1000, CHECK (a < lim)",
+            "lim int DEFAULT 1000, CHECK (t IS NULL OR (t).a < (t).lim)",
+            "lim int DEFAULT 1000, g int GENERATED ALWAYS AS (a - lim) STORED CHECK (g < 0)",
+        ];
+        for (table, answer) in
+            tables.iter().flat_map(|table| [(table, "update"), (table, "replace")])
+        {
+            server
+                .drop_table("t")
+                .sql(&format!("CREATE TABLE t (k int PRIMARY KEY, a int, {table})"));
+            let load = ["t.csv", "--if-exists", "append", "--on-conflict", answer];
+            for strategy in ["copy-binary", "copy-text"] {
+                server.sql("TRUNCATE t; INSERT INTO t (k, a, lim) VALUES (1, 0, 18)");
+                let rest = ["--strategy", strategy, "--max-rejects", "all", "--json"];
+                let run = server.load(&[&load[..], &rest].concat());
+                let rejected = if answer == "update" { 10 } else { 0 };
+                let report = run.exits(if rejected > 0 { 3 } else { 0 }).json();
+                let counts = ["rows_loaded", "rows_rejected"].map(|name| report[name].as_i64());
+                assert_eq!(counts, [Some(27 - rejected), Some(rejected)], "{table} {strategy}");
+                assert_eq!(server.query("SELECT k, a FROM t"), rows![[1, 3]], "{table} {strategy}");
+            }
+        }
+    });
+}
+
+/// An index of an expression refuses what the expression does.
+#[test]
+fn a_row_between_is_judged_by_the_tables_expressions() {
+    for_each_server(|server| {
+        let rows: String = (0..27).map(|line| format!("1,{}\n", i32::from(line != 20))).collect();
+        server.write("t.csv", format!("k,a\n{rows}"));
+        server.sql("CREATE TABLE t (k int PRIMARY KEY, a int); CREATE INDEX ON t ((1 / a))");
+        let load = ["t.csv", "--if-exists", "append", "--on-conflict", "update"];
+        server.refuses(&load).says(&["t.csv: line 22", "division by zero"]);
+    });
+}

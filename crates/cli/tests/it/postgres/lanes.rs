@@ -176,3 +176,17 @@ fn a_user_who_may_not_have_the_server_read_files_is_told_so() {
         });
     });
 }
+
+#[test]
+fn rights_to_columns_are_enough_for_rows_that_repeat_a_key() {
+    for_each_server(|server| {
+        let rows: String = (0..40).map(|line| format!("1,{line}\n")).collect();
+        server.write("t.csv", format!("k,a\n{rows}"));
+        server.sql("CREATE TABLE t (k int PRIMARY KEY, a int, b int)");
+        with_user(server, &["SELECT (k, a), INSERT (k, a), UPDATE (k, a) ON t"], |url| {
+            let load = ["t.csv", "--if-exists", "append", "--on-conflict", "update"];
+            server.load_at(url, &load).exits(0);
+        });
+        assert_eq!(server.query("SELECT k, a FROM t"), rows![[1, 39]]);
+    });
+}
