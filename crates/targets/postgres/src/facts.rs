@@ -132,6 +132,15 @@ pub(super) fn gather(
             ))
             .advise("load into the table behind it"));
         }
+        let stays = request.if_exists != IfExists::Replace;
+        if request.on_conflict != OnConflict::Fail && stays && found.is_ruled {
+            return Err(Error::target(format!(
+                "table {} has rules for INSERT or UPDATE: with those the server takes no ON CONFLICT, or does not say which rows a rule \
+                 leaves out, as --on-conflict {} has to know",
+                found.facts.name, request.on_conflict
+            ))
+            .advise("load into a table without rules, and add its rows by INSERT ... SELECT"));
+        }
         if request.if_exists == IfExists::Truncate
             && found.is_secured
             && !may_truncate(&found.facts)
@@ -343,6 +352,8 @@ pub(super) struct Found {
     is_secured: bool,
     /// Whether triggers have a say in rows before they are written.
     triggers_decide: bool,
+    /// Whether it has rules for INSERT or UPDATE.
+    is_ruled: bool,
 }
 
 /// The table, if it is there.
@@ -361,6 +372,7 @@ fn table_entry(name: &TableName) -> String {
         "SELECT c.oid, n.nspname, c.relname, c.relkind, c.relpersistence, \
                 pg_catalog.row_security_active(c.oid), \
                 EXISTS (SELECT FROM pg_catalog.pg_rewrite r WHERE r.ev_class = c.oid AND r.ev_type = '3'), \
+                EXISTS (SELECT FROM pg_catalog.pg_rewrite r WHERE r.ev_class = c.oid AND r.ev_type IN ('2', '3')), \
                 EXISTS (SELECT FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND t.tgtype & 69 = 69), \
                 pg_catalog.has_schema_privilege(n.oid, 'CREATE'), {} \
          FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
@@ -402,7 +414,7 @@ fn table_facts(session: &mut Session<'_>, entry: TextRows) -> Result<Option<Foun
     let mut row = row.into_iter().map(Option::unwrap_or_default);
     let mut next = || row.next().unwrap_or_default();
     let (oid, schema, relname, kind, persistence) = (next(), next(), next(), next(), next());
-    let (is_secured, has_rules) = (next() == "t", next() == "t");
+    let (is_secured, has_rules, is_ruled) = (next() == "t", next() == "t", next() == "t");
     // Of each row, INSTEAD OF, INSERT (https://github.com/postgres/postgres/blob/master/src/include/catalog/pg_trigger.h).
     let has_instead = next() == "t";
     let (creates, triggers_decide) = (next() == "t", next() == "t");
@@ -451,7 +463,15 @@ fn table_facts(session: &mut Session<'_>, entry: TextRows) -> Result<Option<Foun
     take_keys(keys, &mut facts);
     take_references(references, &mut facts);
     facts.holds_rows = !first_row.is_empty();
-    Ok(Some(Found { facts, schema, always_identity, creates, is_secured, triggers_decide }))
+    Ok(Some(Found {
+        facts,
+        schema,
+        always_identity,
+        creates,
+        is_secured,
+        triggers_decide,
+        is_ruled,
+    }))
 }
 
 /// Has types spelt without quotes where none are needed, until the transaction is over

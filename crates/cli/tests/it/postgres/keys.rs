@@ -673,3 +673,24 @@ fn a_row_between_is_judged_by_the_tables_expressions() {
         server.refuses(&load).says(&["t.csv: line 22", "division by zero"]);
     });
 }
+
+/// The server takes no ON CONFLICT with some of them, and counts as skipped what others leave out.
+#[test]
+fn a_table_with_rules_takes_no_answer_to_conflicts() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,n\n1,1\n2,2\n3,3\n");
+        let rules = [
+            "ON INSERT TO t WHERE new.id = 2 DO INSTEAD NOTHING",
+            "ON INSERT TO t DO ALSO SELECT 1",
+            "ON UPDATE TO t DO ALSO SELECT 1",
+        ];
+        for rule in rules {
+            server.drop_table("t").sql("CREATE TABLE t (id int PRIMARY KEY, n int)");
+            server.sql(&format!("CREATE RULE r AS {rule}"));
+            for answer in ["skip", "update", "replace"] {
+                let load = ["t.csv", "--if-exists", "append", "--on-conflict", answer];
+                server.refuses(&load).says(&["rules for INSERT or UPDATE", "without rules"]);
+            }
+        }
+    });
+}
