@@ -1,7 +1,7 @@
 //! What the server says of a statement and of its rows.
 
 use crate::client::Client;
-use crate::session::{FIRST, Failure, Refusal, Session, UNDO, state};
+use crate::session::{self, FIRST, Failure, Refusal, Session, UNDO, state};
 use inrush_core::error::Error;
 use inrush_core::flow::Code;
 use inrush_core::{OnConflict, Retry};
@@ -79,7 +79,12 @@ impl Connection for Session<'_> {
             // Lanes wait for each other only where they write the same key.
             "40P01" | "55P03" if many => Some(Retry::InOrder(None)),
             // The server finds no such file; COPY isn't to be had for this table.
-            "58P01" | "42809" | "0A000" => Some(Retry::GaveUp),
+            // Where a function says so, another statement would hear the same.
+            "58P01" | "42809" | "0A000"
+                if failure.refusal().and_then(|refused| session::function(refused)).is_none() =>
+            {
+                Some(Retry::GaveUp)
+            }
             _ => None,
         }
     }
@@ -99,7 +104,10 @@ impl Connection for Session<'_> {
 /// A sequence has given its last number, which is no fault of the row that asked for one.
 const OUT_OF_NUMBERS: &str = "2200H";
 
-/// The classes of the server's own SQLSTATEs. With any other a trigger refuses a row: RAISE takes what its author likes.
+/// Classes of troubles that are the server's, and of no value.
+const TROUBLES: [&str; 5] = ["08", "40", "53", "57", "58"];
+
+/// The classes of the server's own SQLSTATEs. With any other a function refuses a row that is not written in PL/pgSQL.
 const CLASSES: [&str; 44] = [
     "00", "01", "02", "03", "08", "09", "0A", "0B", "0F", "0L", "0P", "0Z", "10", "20", "21", "22",
     "23", "24", "25", "26", "27", "28", "2B", "2D", "2F", "34", "38", "39", "3B", "3D", "3F", "40",
@@ -124,16 +132,25 @@ fn fault_code(refused: &Refusal) -> Option<Code> {
         "42501" if refused.routine == "ExecWithCheckOptions" => Code::Constraint,
         // What types with a language of their own say of a value: tsquery, jsonpath, ltree.
         "42601" => Code::Type,
+        // A message that isn't what COPY wants: ours.
+        "22P04" => return None,
+        // RAISE of a trigger, which takes any code that its author likes.
+        _ if refused.routine == "exec_stmt_raise" => Code::Constraint,
         _ => match state.get(..2)? {
-            // COPY was at a value: one that names something which isn't there, of regclass and its like.
-            "42" if refused.row.is_some() && refused.column.is_some() => Code::Type,
-            // 22P04 is a message that isn't what COPY wants: ours.
-            "22" if state != "22P04" => Code::Type,
+            "22" => Code::Type,
             "23" | "27" | "38" | "39" | "P0" => Code::Constraint,
             class if !CLASSES.contains(&class) => Code::Constraint,
+            // COPY was at a value: one that names something which isn't there, of regclass and its like, or that its type refuses
+            // without a code of its own.
+            class if is_at_value(refused) && !TROUBLES.contains(&class) => Code::Type,
             _ => return None,
         },
     })
+}
+
+/// Whether COPY says that it was at a value.
+fn is_at_value(refused: &Refusal) -> bool {
+    refused.row.is_some() && refused.column.is_some()
 }
 
 /// The columns of `Key (a, "b c")=(5, x) already exists`, in whatever language the server speaks; `None` where the message names no

@@ -212,6 +212,9 @@ impl<'a> Session<'a> {
         if let Some(detail) = &refused.detail {
             what.push_str(&format!(" ({})", detail.trim_end_matches('.')));
         }
+        if let Some(function) = function(&refused) {
+            what.push_str(&format!(" ({function})"));
+        }
         let error = Error::new(Kind::Target, what);
         match refused.state.as_str() {
             "28P01" | "28000" => error.advise(
@@ -326,6 +329,12 @@ pub(super) fn at_row(mut failure: Failure, row: usize) -> Failure {
         refused.row = Some(row);
     }
     failure
+}
+
+/// The function that was at work, such as a trigger's, and where in it: `PL/pgSQL function f() line 3 at RAISE`. The server says so in its
+/// own language, in which `PL/pgSQL` is the same.
+pub(super) fn function(refused: &Refusal) -> Option<&str> {
+    refused.context.as_deref()?.lines().find(|line| line.contains("PL/"))
 }
 
 /// The server's own code; empty when it said nothing.

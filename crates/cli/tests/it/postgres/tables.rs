@@ -846,3 +846,59 @@ fn what_a_replaced_table_was_part_of_is_listed_and_its_owner_stays() {
         server.sql("DROP TABLE t; ALTER SCHEMA public OWNER TO postgres");
     });
 }
+
+/// The code is the choice of the trigger's author, and may be one of the server's own.
+#[test]
+fn a_row_that_raise_refuses_is_a_bad_row_whatever_its_code() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n2\n3\n");
+        for code in ["42501", "55000", "0A000", "XX000", "40001", "57014"] {
+            for way in some(server.ways_into_used()) {
+                server.drop_table("t").sql(&format!(
+                    "CREATE TABLE t (id int);
+                     CREATE OR REPLACE FUNCTION refuses() RETURNS trigger LANGUAGE plpgsql AS
+                         $$BEGIN IF NEW.id = 2 THEN RAISE 'no two' USING ERRCODE = '{code}'; END IF; RETURN NEW; END$$;
+                     CREATE TRIGGER refuses BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION refuses()"
+                ));
+                server.refuses(&append(&way, &[])).says(&["t.csv: line 3", "no two", code]);
+                server.load(&append(&way, &["--max-rejects", "1"])).exits(3);
+                assert_eq!(
+                    server.query("SELECT id FROM t ORDER BY id"),
+                    rows![[1], [3]],
+                    "{way:?}"
+                );
+            }
+        }
+    });
+}
+
+#[test]
+fn a_trigger_that_does_not_work_is_named() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n2\n").sql(
+            "CREATE TABLE t (id int);
+             CREATE FUNCTION broken() RETURNS trigger LANGUAGE plpgsql AS
+                 $$BEGIN EXECUTE 'COPY t TO STDOUT'; RETURN NEW; END$$;
+             CREATE TRIGGER broken BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION broken()",
+        );
+        let run = server.refuses(&["t.csv"]).says(&["broken() line 1"]);
+        assert!(!run.stderr.contains("copy-text"), "{}", run.stderr);
+    });
+}
+
+#[test]
+fn a_value_that_its_type_refuses_without_a_code_is_a_bad_row() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,h\n1,a=>b\n2,garbage\n3,c=>d\n");
+        server.sql("CREATE EXTENSION hstore; CREATE TABLE t (id int, h hstore)");
+        server.refuses(&["t.csv"]).says(&["t.csv: line 3", "column h"]);
+        server.load(&["t.csv", "--max-rejects", "1"]).exits(3);
+        assert_eq!(server.query("SELECT id FROM t ORDER BY id"), rows![[1], [3]]);
+        // A schema that does not exist.
+        server
+            .write("t.csv", "r\nint4\nnosuch.t\n")
+            .drop_table("t")
+            .sql("CREATE TABLE t (r regtype)");
+        server.refuses(&["t.csv"]).says(&["t.csv: line 3", "column r"]);
+    });
+}
