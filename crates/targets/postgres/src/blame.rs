@@ -116,7 +116,7 @@ const CLASSES: [&str; 44] = [
 
 /// What an error says of a row, by its SQLSTATE (<https://www.postgresql.org/docs/current/errcodes-appendix.html>); `None` when it
 /// says nothing of one.
-fn fault_code(refused: &Refusal) -> Option<Code> {
+pub(super) fn fault_code(refused: &Refusal) -> Option<Code> {
     let state = refused.state.as_str();
     Some(match state {
         OUT_OF_NUMBERS => return None,

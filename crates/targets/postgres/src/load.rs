@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError};
 
+use crate::blame;
 use crate::connect;
 use crate::ddl::{self, Table};
 use crate::encode::Stores;
@@ -19,7 +20,7 @@ use crate::staging;
 use inrush_core::encode::Shape;
 use inrush_core::error::{Aftermath, Error, Kind, Result};
 use inrush_core::flow::checksum::Stored;
-use inrush_core::flow::{Checksum, Encode};
+use inrush_core::flow::{Checksum, Code, Encode};
 use inrush_core::ledger::{self, Begun, Entry, Ledger};
 use inrush_core::target::{Ended, Inspect, Knob, Lane, Load, Sent, Snapshot, TableName, Verdict};
 use inrush_core::{Action, IfExists, Job, OnConflict, RejectLimit, Repeats, Retry};
@@ -365,12 +366,28 @@ impl<'a> PostgresLoad<'a> {
         Ok(())
     }
 
-    /// Rows repeat a key that is built after them: which ones, the rows themselves have to be asked.
-    fn ask_for_repeats(&mut self, failure: Failure) -> Error {
-        let is_repeated = session::state(&failure) == "23505";
-        let error = self.session.explain(failure);
-        if !is_repeated || self.job.facts.source.repeats.are_known() {
-            return error;
+    /// Keys and indexes can't be built on the rows. Which of them repeat a key, they have to be asked themselves; another that no index
+    /// takes the server names as it comes.
+    fn not_built(&mut self, mut failure: Failure) -> Error {
+        let code = failure.refusal().and_then(|refused| blame::fault_code(refused));
+        let lacks_room = session::state(&failure) == "53400";
+        if let Failure::Server(refused) = &mut failure {
+            refused.message.insert_str(0, "keys and indexes can't be built: ");
+        }
+        let mut error = self.session.explain(failure);
+        if lacks_room {
+            error = error.advise(
+                "--set indexes=before builds them while the rows come, which takes no such files",
+            );
+        }
+        match code {
+            None => return error,
+            Some(Code::DuplicateKey) if self.job.facts.source.repeats.are_known() => return error,
+            Some(Code::DuplicateKey) => {}
+            Some(_) => {
+                self.retry = Some(Retry::InOrder(Some((&INDEXES, "before"))));
+                return error.advise("--set indexes=before finds the row");
+            }
         }
         let words =
             format!("duplicate key value violates unique constraint \"{}_pkey\"", self.target.name);
@@ -708,7 +725,7 @@ impl Load for PostgresLoad<'_> {
         }
         for sql in statements {
             if let Err(failure) = self.session.execute(sql) {
-                return Err(self.ask_for_repeats(failure));
+                return Err(self.not_built(failure));
             }
         }
         Ok(())

@@ -228,6 +228,7 @@ impl<'a> Session<'a> {
             "3F000" => error.advise("make it first: CREATE SCHEMA"),
             "53100" => error.advise("the server's disk is full: make room and run the load again"),
             "53300" => error.advise("--lanes 1 takes fewer connections"),
+            "53400" => error.advise("have that limit raised for this user: ALTER ROLE ... SET temp_file_limit"),
             "55P03" | "40P01" => {
                 error.advise("another connection holds the table or its rows: try again when it is through")
             }

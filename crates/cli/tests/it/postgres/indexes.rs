@@ -159,3 +159,26 @@ fn indexes_of_a_table_that_is_there_stay_as_they_are() {
         }
     });
 }
+
+#[test]
+fn a_value_that_no_index_takes_is_a_bad_row() {
+    for_each_server(|server| {
+        // Digits that no compression makes short.
+        let mut state = 7_u64;
+        let mut word = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            format!("{:016x}", state ^ (state >> 29))
+        };
+        let long: String = (0..900).map(|_| word()).collect();
+        server.write("t.csv", format!("k,n\na,1\n{long},2\nb,3\n"));
+        for keys in [["--primary-key", "k"], ["--index", "k"]] {
+            for lanes in ["1", "2"] {
+                let load = [&["t.csv", "--type", "k=text", "--lanes", lanes], &keys[..]].concat();
+                server.refuses(&load).says(&["t.csv: line 3", "index row", "54000"]);
+                server.load(&[&load[..], &["--max-rejects", "1"]].concat()).exits(3);
+                assert_eq!(server.query("SELECT k FROM t ORDER BY k"), rows![["a"], ["b"]]);
+                server.drop_table("t");
+            }
+        }
+    });
+}

@@ -532,3 +532,18 @@ fn a_null_in_an_array_is_one_where_the_server_would_read_a_text() {
         });
     });
 }
+
+#[test]
+fn keys_that_take_more_temporary_files_than_the_user_may_have() {
+    for_each_server(|server| {
+        let rows: String = (1..=3000).map(|id| format!("{id}\n")).collect();
+        server.write("t.csv", format!("id\n{rows}"));
+        // Parallel workers leave what they have sorted in files.
+        let settings = ["temp_file_limit = 0", "min_parallel_table_scan_size = 0"];
+        with_settings(server, &settings, || {
+            let load = ["t.csv", "--primary-key", "id", "--lanes", "2"];
+            let run = server.refuses(&load);
+            run.says(&["keys and indexes can't be built", "temp_file_limit", "indexes=before"]);
+        });
+    });
+}
