@@ -229,12 +229,16 @@ impl<'a> Session<'a> {
             "53100" => error.advise("the server's disk is full: make room and run the load again"),
             "53300" => error.advise("--lanes 1 takes fewer connections"),
             "53400" => error.advise("have that limit raised for this user: ALTER ROLE ... SET temp_file_limit"),
+            "57P03" => error.advise("the server starts, stops or recovers: try again in a while"),
             "55P03" | "40P01" => {
                 error.advise("another connection holds the table or its rows: try again when it is through")
             }
             "57014" if refused.message.contains("statement timeout") => error
                 .advise("the user's or the database's statement_timeout is too short for a load: PGOPTIONS='-c statement_timeout=0' lifts it")
                 .advise("--chunk-size 64k makes statements shorter"),
+            "57014" => error.advise(
+                "another connection has canceled the statement (pg_cancel_backend), or a timeout has: run the load again",
+            ),
             "40001" => error.advise("other connections have changed the same rows during the load: run it again"),
             "2BP01" => error.advise("drop what depends on it first, and make it again afterwards"),
             "26000" => error.advise("a pooler in transaction mode takes it to another connection: --strategy values prepares nothing"),

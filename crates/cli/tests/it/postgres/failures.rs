@@ -702,3 +702,20 @@ fn a_load_in_another_schema_is_forgotten_by_the_statement_that_the_error_says() 
 fn tables_that_are_called_nearly_as_hidden_ones_stay() {
     for_each_server(Server::keeps_tables_of_nearly_hidden_names);
 }
+
+#[test]
+fn a_load_that_another_connection_cancels_says_so() {
+    for_each_server(|server| {
+        let case = CASES[0];
+        case.prepare(server);
+        server.sql("BEGIN; LOCK TABLE t");
+        let child = case.start(server, &server.url());
+        wait_until_it_waits(&child);
+        server.sql(
+            "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
+        );
+        let run = end_of(child).exits(1).ends_with_nothing_changed();
+        run.says(&["pg_cancel_backend", "run the load again"]);
+        server.sql("ROLLBACK");
+    });
+}

@@ -546,6 +546,17 @@ mod tests {
         assert_eq!(fatal("42501", "no"), Some(LostKind::Closed));
     }
 
+    #[test]
+    fn a_server_that_starts_is_worth_another_try() {
+        let fatal = message(b'E', b"VFATAL\0C57P03\0Mstarting up\0\0");
+        served(&[&fatal], 1, |place| {
+            let stop = AtomicBool::new(false);
+            let error = Session::open(place, &stop).err().unwrap();
+            assert!(
+                error.what().contains("starting up") && error.advice()[0].contains("try again")
+            );
+        });
+    }
     fn commit(client: &mut Client<'_>) -> Result<(), Failure> {
         client.commit()
     }
