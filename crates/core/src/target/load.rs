@@ -81,6 +81,11 @@ pub trait Load: Send {
     /// When the target refuses; [`Load::abort`] says what is left.
     fn commit(&mut self) -> Result<BTreeMap<String, String>>;
 
+    /// What the target has warned of when it committed, for the report.
+    fn warnings(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// What a load that has just failed found out: with it another try fares better.
     fn retry(&mut self, _ended_by: Ended) -> Option<Retry> {
         None

@@ -234,6 +234,7 @@ fn carry_out(
     let mut warnings = plan.warnings();
     warnings.extend(tally.notes(&plan.shape));
     warnings.extend(rejects.notes());
+    warnings.extend(load.warnings());
     let inserted = match request.on_conflict {
         OnConflict::Fail | OnConflict::Skip => Some(tally.loaded),
         OnConflict::Update | OnConflict::Replace => grown,

@@ -18,7 +18,9 @@ impl Connection for Session<'_> {
     }
 
     fn commit(&mut self) -> Result<(), Failure> {
-        self.drive(Client::commit)
+        let warning = self.drive(Client::commit)?;
+        self.warning = self.warning.take().or(warning);
+        Ok(())
     }
 
     fn undo(&mut self) -> Result<(), Failure> {

@@ -786,6 +786,11 @@ impl Load for PostgresLoad<'_> {
         Ok(settings)
     }
 
+    fn warnings(&mut self) -> Vec<String> {
+        let warning = self.session.warning.take();
+        warning.into_iter().map(|said| format!("the server at the commit: {said}")).collect()
+    }
+
     fn abort(&mut self) -> Aftermath {
         self.session.unwatch();
         if self.unsure {

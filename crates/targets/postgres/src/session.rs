@@ -42,6 +42,8 @@ pub(super) struct Session<'a> {
     /// Rows that were written, and rows that were refused for their key.
     pub(super) written: u64,
     pub(super) repeated: Cell<u64>,
+    /// The first warning of a commit.
+    pub(super) warning: Option<String>,
 }
 
 /// Rows refused for their key, from which on looking for all of them pays, and one in how many: each costs as much time as some
@@ -83,6 +85,7 @@ impl<'a> Session<'a> {
             may_seek: None,
             written: 0,
             repeated: Cell::new(0),
+            warning: None,
         };
         session.connect()?;
         Ok(session)

@@ -257,3 +257,26 @@ fn hand_over(place: &std::path::Path, server: &std::path::Path) {
     chown(place, Some(owner.uid()), Some(owner.gid())).unwrap();
     std::fs::set_permissions(place, std::fs::Permissions::from_mode(0o700)).unwrap();
 }
+
+#[test]
+fn a_commit_that_no_standby_has_confirmed_is_told() {
+    for_each_private_server(
+        |_| true,
+        Extras::default(),
+        |_, server| {
+            server.write("t.csv", "id\n1\n");
+            let standby = |change: &str| {
+                server.sql(&format!("ALTER SYSTEM {change}")).sql("SELECT pg_reload_conf()");
+            };
+            standby("SET synchronous_standby_names = 'nosuch'");
+            let url = server.url();
+            let child = start(&mut server.command(&["load", "t.csv", &url, "--json"]));
+            let cancel = "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+            wait_until("the commit waits", || server.number(cancel) == 1);
+            let run = Outcome::of("load".to_owned(), finish(child, b""));
+            let warnings = run.exits(0).json()["warnings"].to_string();
+            assert!(warnings.contains("replicated to the standby"), "{warnings}");
+            standby("RESET synchronous_standby_names");
+        },
+    );
+}

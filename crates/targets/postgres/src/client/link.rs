@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
-use postgres_protocol::message::backend::{ErrorResponseBody, Header, Message};
+use postgres_protocol::message::backend::{ErrorFields, ErrorResponseBody, Header, Message};
 
 use crate::session::{Failure, Refusal, refused};
 use inrush_net::LostKind;
@@ -30,6 +30,8 @@ pub(super) struct Link<'a> {
     pub(super) outgoing: BytesMut,
     /// Longer messages make no sense.
     message_max: usize,
+    /// The first warning since it was taken last.
+    pub(super) warning: Option<String>,
 }
 
 impl<'a> Link<'a> {
@@ -44,6 +46,7 @@ impl<'a> Link<'a> {
             incoming: BytesMut::new(),
             outgoing: BytesMut::new(),
             message_max: GREETING_MAX,
+            warning: None,
         })
     }
 
@@ -83,7 +86,7 @@ impl<'a> Link<'a> {
         Ok(byte[0])
     }
 
-    /// Reads one message. Notices, which nobody waits for, are left out.
+    /// Reads one message. Of notices, which nobody waits for, a warning is kept.
     pub(super) fn read(&mut self) -> Result<Message, Failure> {
         loop {
             if let Some(header) = Header::parse(&self.incoming).map_err(failed)? {
@@ -94,12 +97,16 @@ impl<'a> Link<'a> {
                 // Memory grows with what has come, not with what was announced.
                 if self.incoming.len() >= bytes {
                     match Message::parse(&mut self.incoming).map_err(failed)? {
-                        Some(Message::NoticeResponse(_) | Message::NotificationResponse(_)) => {
-                            continue;
+                        Some(Message::NoticeResponse(body)) => {
+                            if self.warning.is_none() {
+                                self.warning = warning(body.fields());
+                            }
                         }
+                        Some(Message::NotificationResponse(_)) => {}
                         Some(message) => return Ok(message),
                         None => return Err(Failure::garbled()),
                     }
+                    continue;
                 }
             }
             let filled = self.incoming.len();
@@ -126,6 +133,25 @@ impl<'a> Link<'a> {
         }
         failure
     }
+}
+
+/// What a notice says that is a warning.
+fn warning(fields: ErrorFields<'_>) -> Option<String> {
+    let (mut warns, mut message, mut detail) = (false, None, None);
+    for field in fields.iterator().map_while(Result::ok) {
+        let text = String::from_utf8_lossy(field.value_bytes()).into_owned();
+        match field.type_() {
+            b'V' => warns = text == "WARNING",
+            b'M' => message = Some(text),
+            b'D' => detail = Some(text),
+            _ => {}
+        }
+    }
+    let message = message.filter(|_| warns)?;
+    Some(match detail {
+        Some(detail) => format!("{message}: {}", detail.trim_end_matches('.')),
+        None => message,
+    })
 }
 
 /// The server's no (<https://www.postgresql.org/docs/current/protocol-error-fields.html>).

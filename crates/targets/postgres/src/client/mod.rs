@@ -169,11 +169,12 @@ impl<'a> Client<'a> {
         self.written
     }
 
-    /// Ends the transaction, and its rows stay.
-    pub(super) fn commit(&mut self) -> Result<(), Failure> {
-        self.query("COMMIT")?;
+    /// Ends the transaction, and its rows stay; what the server warns of then, such as a standby that has not confirmed them.
+    pub(super) fn commit(&mut self) -> Result<Option<String>, Failure> {
+        self.link.warning = None;
+        self.query("SET LOCAL client_min_messages = warning; COMMIT")?;
         match self.done.as_str() {
-            "COMMIT" => Ok(()),
+            "COMMIT" => Ok(self.link.warning.take()),
             // So it ends a transaction in which something went wrong.
             "ROLLBACK" => Err(session::undone()),
             _ => Err(Failure::garbled()),
@@ -557,7 +558,8 @@ mod tests {
             );
         });
     }
-    fn commit(client: &mut Client<'_>) -> Result<(), Failure> {
+
+    fn commit(client: &mut Client<'_>) -> Result<Option<String>, Failure> {
         client.commit()
     }
 
@@ -580,7 +582,13 @@ mod tests {
             "{outcome:?}"
         );
         let done = [message(b'C', b"COMMIT\0"), message(b'Z', b"I")].concat();
-        said(&[&welcome(), &done], commit).unwrap();
+        assert_eq!(said(&[&welcome(), &done], commit).unwrap(), None);
+        let notice = |severity: &str| {
+            message(b'N', format!("V{severity}\0MWait\0D{severity}.\0\0").as_bytes())
+        };
+        let warned = [notice("NOTICE"), notice("WARNING"), done].concat();
+        let warned = said(&[&welcome(), &warned], commit).unwrap();
+        assert_eq!(warned.as_deref(), Some("Wait: WARNING"));
         // Ready, without a word of what became of it.
         said(&[&welcome(), &message(b'Z', b"I")], commit).unwrap_err();
     }
