@@ -35,6 +35,8 @@ pub(super) struct ServerFacts {
     pub(super) makes_temporary: bool,
     /// Whether the user may make tables in the schema.
     pub(super) creates: bool,
+    /// How many connections the user may have besides the one that asks, where user or database have a limit.
+    connections: Option<usize>,
     /// The table's schema.
     pub(super) schema: String,
     /// The table, as the user names it.
@@ -52,6 +54,11 @@ pub(super) struct ServerFacts {
 impl ServerFacts {
     pub(super) fn of(facts: &TargetFacts) -> &Self {
         facts.own.get()
+    }
+
+    /// Lanes for which there are connections, besides the one that publishes what they bring; `None` without a limit.
+    pub(super) fn lanes_max(&self) -> Option<usize> {
+        self.connections.map(|connections| connections.saturating_sub(1))
     }
 
     /// The value of one of [`SETTINGS`]; empty where the server doesn't know it.
@@ -228,8 +235,20 @@ fn all_settings() -> String {
          UNION ALL SELECT 'recovers', pg_catalog.pg_is_in_recovery()::text \
          UNION ALL SELECT 'reads_files', pg_catalog.pg_has_role('pg_read_server_files', 'USAGE')::text \
          UNION ALL SELECT 'makes_temporary', \
-             pg_catalog.has_database_privilege(pg_catalog.current_database(), 'TEMPORARY')::text",
-        wanted.join(", ")
+             pg_catalog.has_database_privilege(pg_catalog.current_database(), 'TEMPORARY')::text \
+         UNION ALL SELECT 'connections', (SELECT LEAST({}, {})::text FROM pg_catalog.pg_roles r, pg_catalog.pg_database d \
+             WHERE r.rolname = SESSION_USER AND NOT r.rolsuper AND d.datname = pg_catalog.current_database())",
+        wanted.join(", "),
+        free("r.rolconnlimit", "usesysid = r.oid"),
+        free("d.datconnlimit", "datid = d.oid")
+    )
+}
+
+/// How many connections such a limit leaves; NULL without one.
+fn free(limit: &str, whose: &str) -> String {
+    format!(
+        "CASE WHEN {limit} >= 0 THEN {limit} - (SELECT pg_catalog.count(*) FROM pg_catalog.pg_stat_activity \
+         WHERE backend_type = 'client backend' AND {whose}) END"
     )
 }
 
@@ -237,6 +256,7 @@ fn all_settings() -> String {
 fn server(session: &Session<'_>, settings: TextRows) -> ServerFacts {
     let mut settings = pairs(settings);
     let amount = settings.remove("amount").unwrap_or_default();
+    let connections = settings.remove("connections").and_then(|free| free.parse::<i64>().ok());
     let mut is_true = |name: &str| settings.remove(name).is_some_and(|value| value == "true");
     ServerFacts {
         amount,
@@ -244,6 +264,8 @@ fn server(session: &Session<'_>, settings: TextRows) -> ServerFacts {
         recovers: is_true("recovers"),
         reads_files: is_true("reads_files"),
         makes_temporary: is_true("makes_temporary"),
+        // Sessions of superusers count, and may be more than the limit.
+        connections: connections.map(|free| free.max(0) as usize),
         settings,
         ..ServerFacts::default()
     }

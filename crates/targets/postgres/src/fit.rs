@@ -153,6 +153,8 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
         if kept.is_none() && !conflicts && !freeze && !in_steps { LANES_MAX } else { 1 };
     // A second connection fills the gaps of the first while it waits for the disk or for us, even on one core.
     let lanes = if large && !ordered { facts.processors.clamp(2, 4).min(lanes_max) } else { 1 };
+    let room = server.lanes_max().map(|room| room.max(1)).filter(|room| *room < lanes);
+    let lanes = room.unwrap_or(lanes);
     let lanes_used = request.lanes.unwrap_or(lanes).min(lanes_max);
     let mode = Mode::of(kept.is_some(), lanes_used, knobs);
     let (durability, weakness) = durability(kept, &promised, knobs, server.setting("fsync"));
@@ -164,8 +166,21 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
         lanes_max,
         // The server does most of the work, and may be on this machine.
         encoders: (facts.processors / 2).max(1),
-        notes: notes(request, facts, knobs, mode),
+        notes: [
+            notes(request, facts, knobs, mode),
+            room.map(few_connections).into_iter().collect(),
+        ]
+        .concat(),
     }
+}
+
+/// Why no more lanes are planned.
+fn few_connections(lanes: usize) -> String {
+    let lanes = match lanes {
+        1 => "one lane".to_owned(),
+        lanes => format!("{lanes} lanes"),
+    };
+    format!("the connections that the user or the database may have are enough for {lanes}")
 }
 
 /// A column of the source that counts by itself and takes no change, of which a row that is changed by another key may have another number.

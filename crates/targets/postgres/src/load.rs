@@ -340,6 +340,7 @@ impl<'a> PostgresLoad<'a> {
             && self.hidden.is_none()
             && self.writing.sends_binary()
             && ServerFacts::of(&job.facts.target).creates
+            && ServerFacts::of(&job.facts.target).lanes_max() != Some(0)
             && job.facts.source.seekable
             && job.request.on_conflict == OnConflict::Fail
             && job.request.max_rejects != RejectLimit::Rows(0)
@@ -643,7 +644,10 @@ impl Load for PostgresLoad<'_> {
         let mut lanes: Vec<Box<dyn Lane + '_>> = Vec::new();
         // Looking for repeated keys takes no order, and so as many connections as a new table would.
         let count = match mode {
-            Mode::Survey => job.facts.processors.clamp(2, 4),
+            Mode::Survey => {
+                let most = ServerFacts::of(&job.facts.target).lanes_max().unwrap_or(usize::MAX);
+                job.facts.processors.clamp(2, 4).min(most)
+            }
             _ => job.choice.lanes,
         };
         for _ in 0..count {

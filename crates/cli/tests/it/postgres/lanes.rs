@@ -190,3 +190,20 @@ fn rights_to_columns_are_enough_for_rows_that_repeat_a_key() {
         assert_eq!(server.query("SELECT k, a FROM t"), rows![[1, 39]]);
     });
 }
+
+#[test]
+fn a_user_with_few_connections_has_lanes_for_them() {
+    for_each_server(|server| {
+        let text: String = (1..=80_000).map(|id| format!("{id},{}\n", "x".repeat(50))).collect();
+        server.write("t.csv", format!("id,name\n{text}"));
+        for (limit, lanes) in [(1, 1), (2, 1), (4, 2)] {
+            with_user(server, &["CREATE, USAGE ON SCHEMA public"], |url| {
+                let user = format!("u{}", server.database);
+                server.sql(&format!("ALTER ROLE {user} CONNECTION LIMIT {limit}"));
+                let report = server.load_at(url, &["t.csv", "--json"]).exits(0).json();
+                assert_eq!(report["plan"]["lanes"], lanes, "{limit}");
+                server.wait_until_alone();
+            });
+        }
+    });
+}
