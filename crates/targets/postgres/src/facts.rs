@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::ddl::{self, literal, quote};
 use crate::lost;
-use crate::session::{Failure, Session, pairs, state};
+use crate::session::{self, Failure, Session, pairs, state};
 use crate::types::{self, AMOUNT};
 use inrush_core::Basis;
 use inrush_core::error::{Error, Kind, Result};
@@ -104,9 +104,14 @@ pub(super) fn gather(
 ) -> Result<TargetFacts> {
     let name = TableName::of(request, table, ddl::QUOTES)?;
     let name = name.within("PostgreSQL", (ddl::NAME_MAX, "bytes"), str::len)?;
-    let [settings, entry] = session
-        .tables([&all_settings(), &table_entry(&name)])
-        .map_err(|failure| session.explain(failure))?;
+    let [settings, entry] =
+        session.tables([&all_settings(), &table_entry(&name)]).map_err(|failure| {
+            match state(&failure) {
+                session::NOT_ENCODED => session::not_encoded("table", table, "its encoding")
+                    .advise("--table NAME loads into a table of another name"),
+                _ => session.explain(failure),
+            }
+        })?;
     let mut server = server(session, settings);
     let table = with_columns(session, entry)?;
     (server.schema, server.creates) = match &table {

@@ -23,6 +23,7 @@ use inrush_core::flow::checksum::Stored;
 use inrush_core::flow::{Checksum, Code, Encode};
 use inrush_core::ledger::{self, Begun, Entry, Ledger};
 use inrush_core::target::{Ended, Inspect, Knob, Lane, Load, Sent, Snapshot, TableName, Verdict};
+use inrush_core::wording::said_of;
 use inrush_core::{Action, IfExists, Job, OnConflict, RejectLimit, Repeats, Retry};
 use inrush_net::statement::{
     Bounds, Commits, Connection as _, Held, Shared, StatementLane, Undo, Write,
@@ -128,11 +129,31 @@ impl<'a> PostgresLoad<'a> {
         }
     }
 
-    fn explain(&self, trouble: Trouble) -> Error {
+    fn explain(&mut self, trouble: Trouble) -> Error {
         match trouble {
-            Trouble::Failed(failure) => self.session.explain(failure),
+            Trouble::Failed(failure) => match session::state(&failure) {
+                session::NOT_ENCODED => {
+                    self.misnamed().unwrap_or_else(|| self.session.explain(failure))
+                }
+                _ => self.session.explain(failure),
+            },
             Trouble::Ended(error) => error,
         }
+    }
+
+    /// What to do about the column whose name the database's encoding has no characters for: the server is asked with each, as it reads
+    /// a message before it looks whether the transaction has failed.
+    fn misnamed(&mut self) -> Option<Error> {
+        let columns = self.job.choice.columns.iter();
+        let mut names = columns.map(|column| &column.name).filter(|name| !name.is_ascii());
+        let name = names.find(|name| {
+            let asked = self.session.execute(format!("SELECT {}", ddl::literal(name)));
+            asked.is_err_and(|failure| session::state(&failure) == session::NOT_ENCODED)
+        })?;
+        let encoding = ServerFacts::of(&self.job.facts.target).setting("server_encoding");
+        let renamed = said_of("--rename", name, "NEW");
+        let error = session::not_encoded("column", name, encoding);
+        Some(error.advise(format!("{renamed} gives it another name")))
     }
 
     /// Makes the table ready.

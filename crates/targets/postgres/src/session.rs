@@ -339,6 +339,15 @@ pub(super) fn at_row(mut failure: Failure, row: usize) -> Failure {
     failure
 }
 
+/// The SQLSTATE of a message with a character that the database's encoding has not.
+pub(super) const NOT_ENCODED: &str = "22P05";
+
+/// What such a message means where the character is in a name.
+pub(super) fn not_encoded(what: &str, name: &str, encoding: &str) -> Error {
+    let name = name.escape_debug();
+    Error::target(format!("{what} {name}: the database can't write this name in {encoding}"))
+}
+
 /// The function that was at work, such as a trigger's, and where in it: `PL/pgSQL function f() line 3 at RAISE`. The server says so in its
 /// own language, in which `PL/pgSQL` is the same.
 pub(super) fn function(refused: &Refusal) -> Option<&str> {

@@ -547,3 +547,28 @@ fn keys_that_take_more_temporary_files_than_the_user_may_have() {
         });
     });
 }
+
+#[test]
+fn names_that_the_database_has_no_characters_for_are_told() {
+    for_each_server(|server| {
+        let latin = Other::new(server, "LATIN1");
+        server.write("t.csv", "id,caf\u{e9},\u{65e5}\u{672c}\n1,2,3\n");
+        for lanes in ["1", "2"] {
+            let run = server.load_at(&latin.url(), &["t.csv", "--lanes", lanes]).exits(1);
+            run.ends_with_nothing_changed().says(&[
+                "column \u{65e5}\u{672c}",
+                "LATIN1",
+                "--rename",
+            ]);
+        }
+        let table = ["t.csv", "--table", "\u{65e5}\u{672c}"];
+        let run = server.load_at(&latin.url(), &table).exits(1);
+        run.ends_with_nothing_changed().says(&["table \u{65e5}\u{672c}", "--table NAME"]);
+        latin.query("CREATE TABLE t AS SELECT 1 AS id, 2 AS \"caf\u{e9}\"");
+        let add = ["t.csv", "--if-exists", "append", "--new-columns", "add"];
+        let run = server.load_at(&latin.url(), &add).exits(1);
+        run.ends_with_nothing_changed().says(&["column \u{65e5}\u{672c}", "--rename"]);
+        let renamed = ["--rename", "\u{65e5}\u{672c}=japan"];
+        server.load_at(&latin.url(), &[&add[..], &renamed].concat()).exits(0);
+    });
+}
