@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use inrush_core::wording::shell_word;
-use inrush_place::{Place, expand};
+use inrush_place::{Place, expand, some_of};
 use inrush_store::Pattern;
 
 /// What leaves out `others`, if there are any: the pattern, quoted for a shell, that all of `wanted` fit and nothing else does.
@@ -11,7 +11,11 @@ pub(crate) fn advice(wanted: &[&Place], others: &[&Place]) -> Option<String> {
     let pattern = pattern(wanted, others)?;
     Some(match others {
         [_] => format!("{} leaves the other out", shell_word(&pattern)),
-        _ => format!("{} leaves the others out", shell_word(&pattern)),
+        _ => {
+            // They are named, for one of them may be data as well.
+            let names: Vec<String> = others.iter().map(|place| place.name()).collect();
+            format!("{} leaves out {}", shell_word(&pattern), some_of(&names))
+        }
     })
 }
 

@@ -342,6 +342,9 @@ fn a_text_about_the_data_is_named_and_what_leaves_it_out() {
     fixture.load(&["rd/*.csv", "t.db", "--table", "t"]).exits(0);
     std::fs::rename(fixture.path("rd/README"), fixture.path("rd/z.txt")).unwrap();
     fixture.refuses(&["rd", "u.db"]).says(&["rd/z.txt has none", "leave out rd/z.txt", says[2]]);
+    // Of several each is named.
+    fixture.write("rd/LICENSE", "Do what you like\n");
+    fixture.refuses(&["rd", "u.db"]).says(&["'rd/*.csv' leaves out rd/LICENSE, rd/z.txt"]);
     // The pattern would take one more.
     fixture.write("rd/b.csv", "id,v\n2,b\n");
     let named = ["rd/a.csv", "rd/z.txt", "u.db", "--table", "t"];
