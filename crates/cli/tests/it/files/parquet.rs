@@ -410,8 +410,9 @@ fn values_are_added_to_those_of_a_list() {
     let fixture = Fixture::new();
     let list: DictionaryArray<Int8Type> = ["x", "y"].into_iter().collect();
     let plain = batch(vec![("e", column(list))]);
-    let said = [("unit".to_owned(), "m".to_owned())];
-    let field = plain.schema().field(0).clone().with_metadata(said.clone().into());
+    let said = ("unit".to_owned(), "m".to_owned());
+    let mut field = plain.schema().field(0).clone();
+    field.metadata_mut().insert(said.0.clone(), said.1.clone());
     let mut schema = (*plain.schema()).clone();
     schema.fields = vec![field].into();
     let theirs = RecordBatch::try_new(Arc::new(schema), plain.columns().to_vec());
@@ -422,7 +423,7 @@ fn values_are_added_to_those_of_a_list() {
     let file = File::open(fixture.path("theirs.parquet")).unwrap();
     let read = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
     // What is said of the column stays.
-    assert_eq!(read.schema().field(0).metadata().get(&said[0].0), Some(&said[0].1));
+    assert_eq!(read.schema().field(0).metadata().get(&said.0), Some(&said.1));
     let read = read.build().unwrap();
     let texts = read.map(|batch| batch.unwrap().column(0).as_string::<i32>().null_count());
     assert_eq!(texts.collect::<Vec<_>>(), [0]);
