@@ -14,7 +14,7 @@ use inrush_bench::{
 };
 use serde_json::{Value, json};
 
-use super::{Answered, eprint_text, print, retyped, stop_on_hangup, stop_on_signals};
+use super::{Answered, eprint_text, print, retyped, stop_on_signals};
 use crate::args::BenchArgs;
 use crate::config::{OF_LIBRARY, libraries};
 use crate::render::{self, BenchProgress, ProgressMode, count, counted};
@@ -59,7 +59,6 @@ pub(crate) fn run(args: &BenchArgs, arguments: &[String]) -> Result<u64> {
         })
         .collect::<Result<Vec<_>>>()?;
     let stop = stop_on_signals()?;
-    stop_on_hangup(&stop)?;
     let mode = ProgressMode::of(&args.shown.progress, args.shown.quiet);
     let watch =
         |stop: &Arc<AtomicBool>| BenchProgress::new(mode, Arc::clone(stop), args.shown.quiet);

@@ -21,9 +21,7 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Result;
 use clap_complete::Shell;
 use serde::Serialize;
-#[cfg(feature = "bench")]
-use signal_hook::consts::SIGHUP;
-use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 
 use inrush::wording::{shell_word, were};
 use inrush::{Aftermath, Error, Kind};
@@ -260,9 +258,14 @@ impl std::fmt::Display for Answered {
     }
 }
 
-/// The first Ctrl-C (or SIGTERM) asks for a tidy stop; the second ends the process at once.
+/// The first Ctrl-C (or SIGTERM) asks for a tidy stop; the second ends the process at once. So does the end of the terminal's session ask,
+/// unless whoever started the process has seen to it that it stays (`nohup`).
 fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
+    if !ignores(SIGHUP) {
+        // Shell and system may both send it, so the second one says nothing more.
+        signal_hook::flag::register(SIGHUP, Arc::clone(&stop))?;
+    }
     for signal in [SIGINT, SIGTERM] {
         // In this order: while the flag is down the first does nothing, and the second raises it.
         signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))?;
@@ -273,18 +276,13 @@ fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-/// Has the end of the terminal's session stop it as well, unless whoever started it has seen to it that it stays (`nohup`).
-#[cfg(feature = "bench")]
-fn stop_on_hangup(stop: &Arc<AtomicBool>) -> Result<()> {
+/// Whether the process was started so that the signal does nothing. Where the system does not say, it may be.
+fn ignores(signal: i32) -> bool {
     let ignored = std::fs::read_to_string("/proc/self/status").ok().and_then(|status| {
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
         u64::from_str_radix(mask.trim(), 16).ok()
     });
-    if ignored.is_some_and(|mask| mask & (1 << (SIGHUP - 1)) == 0) {
-        // Shell and system may both send it, so the second one says nothing more.
-        signal_hook::flag::register(SIGHUP, Arc::clone(stop))?;
-    }
-    Ok(())
+    ignored.is_none_or(|mask| mask & (1 << (signal - 1)) != 0)
 }
 
 /// Writes to standard output. Whoever closes it has seen enough: that is no failure, least of all of a load that is done.

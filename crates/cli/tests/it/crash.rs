@@ -211,10 +211,11 @@ pub(crate) fn signal(child: &Child, name: &str) {
         let mask = status.lines().filter(|_| lives).find_map(|line| line.strip_prefix(field));
         mask.map(|mask: &str| u64::from_str_radix(mask.trim(), 16).unwrap())
     };
-    // Bits are counted from signal 1 on, and SIGINT is 2, SIGTERM 15. Elsewhere than on Linux nothing is known.
+    // Bits are counted from signal 1 on, and SIGHUP is 1, SIGINT 2, SIGTERM 15. Elsewhere than on Linux nothing is known.
     wait_until("handlers of signals", || mask("SigCgt:").is_none_or(|mask| mask & 0b10 != 0));
     send(child, name);
-    wait_until("the signal", || mask("ShdPnd:").is_none_or(|mask| mask & (1 << 1 | 1 << 14) == 0));
+    let awaited = 1 | 1 << 1 | 1 << 14;
+    wait_until("the signal", || mask("ShdPnd:").is_none_or(|mask| mask & awaited == 0));
 }
 
 /// The end of a load that was asked to stop: with the exit code that shells know, and nothing changed.
@@ -226,7 +227,7 @@ fn stopped(child: Child) {
 
 #[test]
 fn a_load_that_is_interrupted_undoes_what_it_did() {
-    for name in ["INT", "TERM"] {
+    for name in ["INT", "TERM", "HUP"] {
         let fixture = fixture();
         fixture.leaves_all(|| {
             let args = [&LOAD[..], &["append", "--set", "cache=524288"]].concat();
@@ -275,6 +276,25 @@ fn ends_when_interrupted(mut child: Child) {
     let run = child.wait_with_output().unwrap();
     let run = Outcome::of("interrupted".to_owned(), (run.status, run.stdout, run.stderr));
     run.exits(130).says(&["interrupted"]).ends_with_nothing_changed();
+}
+
+/// As `nohup` starts it.
+#[test]
+fn a_load_that_is_to_outlive_its_terminal_does() {
+    let fixture = Fixture::new();
+    let script = "trap '' HUP; exec \"$0\" load - t.db --table t";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script, crate::fixture::INRUSH]).current_dir(fixture.path("."));
+    let mut child = start(&mut shell);
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"id\n1\n").unwrap();
+    wait_until_it_waits(&child);
+    signal(&child, "HUP");
+    input.write_all(b"2\n").unwrap();
+    drop(input);
+    let run = child.wait_with_output().unwrap();
+    Outcome::of("hung up".to_owned(), (run.status, run.stdout, run.stderr)).exits(0);
+    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 2);
 }
 
 /// Opening it waits for who writes to it, and no signal ends that wait.
