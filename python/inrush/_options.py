@@ -64,39 +64,6 @@ def _hint(value: Any) -> str:
     return "" if own is None else f": its {own}render_as_string(hide_password=False) is one"
 
 
-#: Drivers that SQLAlchemy names within a URL.
-_DRIVER = re.compile(r"(postgres(?:ql)?|mysql|mariadb|mssql|sqlite)\+(\w+):")
-
-
-def _target(value: Any) -> str:
-    """Where rows go; what SQLAlchemy means by a URL that would be another one here is refused."""
-    url = path("target", value)
-    driver = _DRIVER.match(url)
-    if driver:
-        raise UsageError(f"target: {driver[1]}+{driver[2]}://: no driver is named here: leave +{driver[2]} out")
-    scheme, three, name = url.partition(":///")
-    if not three or scheme not in ("sqlite", "duckdb"):
-        return url
-    if name == ":memory:":
-        return f"{scheme}:{name}"
-    if _may_be_here(name):
-        raise UsageError(
-            f"target: {url} is {name} in this folder to SQLAlchemy, and /{name} to others: write {scheme}:{name} or {scheme}:/{name}"
-        )
-    return url
-
-
-def _may_be_here(name: str) -> bool:
-    """Whether a path behind `sqlite:///` or `duckdb:///` may be meant from this folder on: SQLAlchemy has a slash more before one from the root on."""
-    folder = os.path.dirname(name)
-    if name.startswith("/"):
-        return False
-    if not folder or folder.split("/")[0] in (".", ".."):
-        return True
-    root = f"/{folder}"
-    return os.path.isdir(folder) and not (os.path.isdir(root) and os.path.samefile(folder, root))
-
-
 def types(types: Any, columns: Any) -> Any:
     """The types that were said, also those of `columns` as a dict."""
     if not isinstance(columns, Mapping):
@@ -223,7 +190,7 @@ def request(
     constants = {} if add is None else {_before_equals("add", name): _constant(name, value) for name, value in _mapping("add", add).items()}
     said: dict[str, Any] = {
         "sources": sources,
-        "target": _target(target),
+        "target": path("target", target),
         "table": table,
         "if_exists": if_exists,
         "match_by": match_by,

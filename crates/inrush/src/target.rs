@@ -1,5 +1,7 @@
 //! The targets of this build, and the one that a text names.
 
+mod spelled;
+
 use inrush_core::error::{Error, Result, without_secrets};
 
 pub use inrush_core::target::*;
@@ -45,12 +47,19 @@ const KNOWN: [Known; 7] = [
 ];
 
 impl Known {
+    /// Whether it is a file on this machine.
+    fn is_file(&self) -> bool {
+        !self.endings.is_empty()
+    }
+
     fn is_meant(&self, text: &str) -> bool {
-        let text = text.to_ascii_lowercase();
-        match text.split_once(':') {
-            Some((scheme, _)) if self.schemes.contains(&scheme) => true,
-            _ if text.contains("://") => false,
-            _ => text.rsplit_once('.').is_some_and(|(_, ending)| self.endings.contains(&ending)),
+        match scheme(text) {
+            Some((scheme, _)) => self.schemes.contains(&scheme.as_str()),
+            None => {
+                let text = text.to_ascii_lowercase();
+                let ending = text.rsplit_once('.').map(|(_, ending)| ending);
+                ending.is_some_and(|ending| self.endings.contains(&ending))
+            }
         }
     }
 }
@@ -71,6 +80,7 @@ pub fn find(text: &str) -> Result<(&'static dyn Target, Location)> {
         return Err(Error::usage(format!("'{text}' is a URL of a source, and no target"))
             .advise("name the target by its path, which has to be UTF-8"));
     }
+    spelled::refuse_misread(text)?;
     ALL.iter().find_map(|target| Some((*target, target.claim(text)?))).ok_or_else(|| {
         let is_lacking = |known: &&Known| !ALL.iter().any(|target| target.name() == known.name);
         let meant = KNOWN.iter().filter(is_lacking).find(|known| known.is_meant(text));
@@ -81,9 +91,12 @@ pub fn find(text: &str) -> Result<(&'static dyn Target, Location)> {
         }
         let spellings: Vec<&str> = ALL.iter().map(|target| target.spelling()).collect();
         let error = Error::usage(format!("'{}' is not a supported target", without_secrets(text)));
-        match as_file(text) {
-            Some((spelling, what)) => error.advise(format!("say {spelling} to write {what}")),
-            None => error,
+        match (spelled::advice(text), as_file(text)) {
+            (Some(advice), _) => return error.advise(advice),
+            (None, Some((spelling, what))) => {
+                error.advise(format!("say {spelling} to write {what}"))
+            }
+            (None, None) => error,
         }
         .advise(match spellings.as_slice() {
             [] => "build with the feature of a target: this build has none".to_owned(),

@@ -68,6 +68,44 @@ fn a_target_that_is_no_database() {
 }
 
 #[test]
+fn a_database_of_duckdb_is_told_as_one_whatever_it_is_called() {
+    let fixture = Fixture::new();
+    let mut bytes = vec![0; 12_288];
+    bytes[8..12].copy_from_slice(b"DUCK");
+    fixture.write("in.csv", "id\n1\n").write("shop.db", bytes);
+    let run = fixture.refuses(&["in.csv", "shop.db"]);
+    run.says(&["shop.db is a DuckDB database", "name it as such: duckdb:shop.db"]);
+}
+
+#[test]
+fn a_scheme_is_no_part_of_a_file_s_name() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id\n1\n");
+    for (target, says) in [
+        ("csv:y.db", "called like a database"),
+        ("parquet:x.duckdb", "called like a database"),
+        ("mysql:x.db", "write mysql://USER@HOST:PORT/DATABASE"),
+        ("postgres:x.parquet", "write postgres://USER@HOST:PORT/DATABASE"),
+        ("jdbc:sqlite:x.db", "leave jdbc: out: write sqlite:x.db"),
+        ("file:x.db", "write the path alone: x.db"),
+        ("https:x.parquet", "write ./https:x.parquet if that is the file's name"),
+        ("sqlite:x.db?mode=ro", "write sqlite:x.db"),
+        ("sqlite:///rel.db", "write sqlite:rel.db or sqlite:/rel.db"),
+        ("sqlite:///:memory:", "in memory would be gone"),
+    ] {
+        fixture.leaves_all(|| fixture.load(&["in.csv", target])).says(&[says]);
+    }
+    let run = fixture.misused(&["load", "in.csv", "postgresql+psycopg2://u:geheim@h/d"]);
+    assert!(!run.says(&["leave +psycopg2 out"]).stderr.contains("geheim"));
+    // DuckDB says so, with its library or without.
+    let run = fixture.load(&["in.csv", "duckdb:x.db", "--duckdb-lib", "none.so"]);
+    run.says(&["none.so"]);
+    fixture.load(&["in.csv", "./a:b.db", "--table", "t"]).exits(0);
+    fixture.load(&["in.csv", "SQLITE:c.d", "--table", "t"]).exits(0);
+    assert_eq!(fixture.names(), ["a:b.db", "c.d", "in.csv"]);
+}
+
+#[test]
 fn an_empty_file_is_an_empty_database() {
     let fixture = Fixture::new();
     fixture.write("in.csv", "id\n1\n").write("new.db", "");

@@ -23,8 +23,9 @@ fn names_that_mean_something_to_sqlite_are_files() {
         fixture.misused(&args).says(&["in memory would be gone", "name a file"]);
     }
     fixture.sql("x.db", "CREATE TABLE keep (a)");
+    fixture.misused(&["load", "m.csv", "sqlite:file:x.db"]).says(&["write sqlite:x.db"]);
     for table in ["m", "again"] {
-        fixture.load(&["m.csv", "file:x.db", "--table", table]).exits(0);
+        fixture.load(&["m.csv", "./file:x.db", "--table", table]).exits(0);
     }
     assert_eq!(fixture.query("x.db", "SELECT name FROM sqlite_schema"), rows![["keep"]]);
     assert!(fixture.path("file:x.db").exists());

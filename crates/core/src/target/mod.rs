@@ -8,6 +8,7 @@ mod jobs;
 mod knob;
 mod load;
 mod name;
+mod scheme;
 mod snapshot;
 mod strategy;
 mod way;
@@ -31,6 +32,7 @@ pub use jobs::{
 pub use knob::{Knob, KnobKind, Knobs, parse_count};
 pub use load::{Ended, Lane, Load};
 pub use name::TableName;
+pub use scheme::{path_of, scheme};
 pub use snapshot::{Inspect, Sent, Snapshot, Verdict};
 pub use strategy::{Fit, Memory, Strategy, Weakness};
 pub use way::{Start, Way};

@@ -37,7 +37,7 @@ use inrush_core::doctor::Doctor;
 use inrush_core::error::Result;
 use inrush_core::flow::Encode;
 use inrush_core::target::{
-    Console, Fit, Jobs, Knob, Knobs, Load, Location, Memory, Strategy, Target, no_jobs,
+    Console, Fit, Jobs, Knob, Knobs, Load, Location, Memory, Strategy, Target, no_jobs, path_of,
 };
 use inrush_core::{Column, Facts, Job, Request, TargetFacts};
 use load::{DuckLoad, Way};
@@ -123,25 +123,12 @@ impl Target for DuckDb {
     }
 
     fn claim(&self, text: &str) -> Option<Location> {
-        let lower = text.to_ascii_lowercase();
-        let path = match text.strip_prefix("duckdb:") {
-            Some(path) => path.strip_prefix("//").unwrap_or(path),
-            None if !text.contains("://")
-                && ENDINGS.iter().any(|ending| lower.ends_with(ending)) =>
-            {
-                text
-            }
-            None => return None,
-        };
+        let path = path_of(text, self.name(), &ENDINGS)?;
         let files = match path.starts_with(":memory:") {
             true => Vec::new(),
             false => ["", ".wal"].iter().map(|suffix| format!("{path}{suffix}").into()).collect(),
         };
-        (!path.is_empty()).then(|| Location {
-            secret: path.to_owned(),
-            shown: path.to_owned(),
-            files,
-        })
+        Some(Location { secret: path.to_owned(), shown: path.to_owned(), files })
     }
 
     fn strategies(&self) -> &'static [&'static dyn Strategy] {
@@ -218,9 +205,9 @@ mod tests {
         assert_eq!(path("/a/B.DDB").as_deref(), Some("/a/B.DDB"));
         assert_eq!(path("duckdb:weather").as_deref(), Some("weather"));
         assert_eq!(path("duckdb:///tmp/weather").as_deref(), Some("/tmp/weather"));
-        assert_eq!(path("postgres://h/x.duckdb"), None);
+        assert_eq!(path("duckdb:x.db").as_deref(), Some("x.db"));
+        assert_eq!(path("parquet:x.duckdb"), None);
         assert_eq!(path("weather.db"), None);
-        assert_eq!(path("duckdb:"), None);
         assert!(DuckDb.claim("duckdb::memory:m").unwrap().files.is_empty());
     }
 }

@@ -35,7 +35,9 @@ use std::sync::atomic::AtomicBool;
 use inrush_core::error::Result;
 use inrush_core::flow::Encode;
 use inrush_core::target::Way;
-use inrush_core::target::{Console, Jobs, Location, STANDARD_OUTPUT, Strategy, Target, no_jobs};
+use inrush_core::target::{
+    Console, Jobs, Location, STANDARD_OUTPUT, Strategy, Target, no_jobs, scheme,
+};
 use inrush_core::{Column, Job, Request, TargetFacts, Type};
 use load::FileLoad;
 use place::{Format, Place};
@@ -91,8 +93,11 @@ impl Target for Files {
     }
 
     fn claim(&self, text: &str) -> Option<Location> {
-        let scheme = |(scheme, path)| Format::of_scheme(scheme).map(|_| (scheme, path));
-        let (scheme, path) = text.split_once(':').and_then(scheme).or_else(|| by_ending(text))?;
+        let (format, path) = match scheme(text) {
+            Some((scheme, path)) => (Format::of_scheme(&scheme)?, path),
+            None => by_ending(text)?,
+        };
+        let scheme = format.scheme();
         let path = path.strip_prefix("//").unwrap_or(path);
         if path == place::STDOUT {
             let (secret, shown) = (format!("{scheme}:{path}"), STANDARD_OUTPUT.to_owned());
@@ -181,9 +186,9 @@ impl Target for Files {
 
 /// The target that a path names by its ending. A bare `FILE.csv` is a source, forgotten targets being what they are; a Parquet file
 /// that holds rows takes no others unless told to.
-fn by_ending(text: &str) -> Option<(&'static str, &str)> {
+fn by_ending(text: &str) -> Option<(Format, &str)> {
     let is_url = text.contains("://");
-    (!is_url && text.ends_with(".parquet")).then_some((Format::Parquet.scheme(), text))
+    (!is_url && text.ends_with(".parquet")).then_some((Format::Parquet, text))
 }
 
 #[cfg(test)]
@@ -199,9 +204,12 @@ mod tests {
         assert_eq!(claim("jsonl:a:b"), pair("jsonl:a:b", "a:b"));
         assert_eq!(claim("parquet:a"), pair("parquet:a", "a"));
         assert_eq!(claim("a:b.parquet"), pair("parquet:a:b.parquet", "a:b.parquet"));
+        assert_eq!(claim("CSV:b.db"), pair("csv:b.db", "b.db"));
         assert_eq!(claim("csv:b.parquet"), pair("csv:b.parquet", "b.parquet"));
         assert_eq!(claim("s3://a/b.parquet"), None);
-        for other in ["clean.csv", "csv:", "jsonl://", "tsv:a", "postgres://h/x.csv", "CSV:a"] {
+        for other in
+            ["clean.csv", "csv:", "jsonl://", "tsv:a", "postgres://h/x.csv", "https:x.parquet"]
+        {
             assert_eq!(claim(other), None, "{other}");
         }
     }

@@ -34,7 +34,7 @@ use std::sync::atomic::AtomicBool;
 use inrush_core::doctor::Doctor;
 use inrush_core::encode::{self, Encode};
 use inrush_core::error::Result;
-use inrush_core::target::{Console, Jobs, Location, Strategy, Target, no_jobs};
+use inrush_core::target::{Console, Jobs, Location, Strategy, Target, no_jobs, path_of};
 use inrush_core::{Column, Job, Request, TargetFacts};
 
 /// SQLite database files, and databases in memory: `sqlite::memory:NAME` is the same one for all who name it so in one process, for as
@@ -60,27 +60,14 @@ impl Target for Sqlite {
     }
 
     fn claim(&self, text: &str) -> Option<Location> {
-        let lower = text.to_ascii_lowercase();
-        let path = match text.strip_prefix("sqlite:") {
-            Some(path) => path.strip_prefix("//").unwrap_or(path),
-            None if !text.contains("://")
-                && ENDINGS.iter().any(|ending| lower.ends_with(ending)) =>
-            {
-                text
-            }
-            None => return None,
-        };
+        let path = path_of(text, self.name(), &ENDINGS)?;
         let files = match session::Home::of(path.as_ref()) {
             session::Home::File(path) => {
                 JOURNALS.iter().map(|suffix| session::with_suffix(path, suffix)).collect()
             }
             session::Home::Memory(_) => Vec::new(),
         };
-        (!path.is_empty()).then(|| Location {
-            secret: path.to_owned(),
-            shown: path.to_owned(),
-            files,
-        })
+        Some(Location { secret: path.to_owned(), shown: path.to_owned(), files })
     }
 
     fn strategies(&self) -> &'static [&'static dyn Strategy] {
@@ -165,9 +152,7 @@ mod tests {
         assert_eq!(path("/a/B.SQLITE3").as_deref(), Some("/a/B.SQLITE3"));
         assert_eq!(path("sqlite:weather").as_deref(), Some("weather"));
         assert_eq!(path("sqlite:///tmp/weather").as_deref(), Some("/tmp/weather"));
-        assert_eq!(path("mysql://h/x.db"), None);
-        assert_eq!(path("weather.csv"), None);
-        assert_eq!(path("sqlite:"), None);
+        assert_eq!(path("duckdb:x.db"), None);
         assert_eq!(path("sqlite::memory:m").as_deref(), Some(":memory:m"));
         assert!(Sqlite.claim("sqlite::memory:m").unwrap().files.is_empty());
     }

@@ -621,6 +621,10 @@ pub(super) fn not_a_database(path: &Path) -> Error {
             ))
             .advise("open it with the program that wrote it")
         }
+        _ if is_read && begin[8..].starts_with(signature::DUCKDB) => {
+            Error::target(format!("{shown} is a DuckDB database"))
+                .advise(format!("name it as such: {}", shell_word(&format!("duckdb:{shown}"))))
+        }
         _ => Error::target(format!("{shown} is not an SQLite database, or is encrypted"))
             .advise(format!("see what it is: file {}", shell_word(&shown.to_string()))),
     }

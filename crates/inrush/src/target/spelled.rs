@@ -1,0 +1,209 @@
+//! Targets as other programs spell them, and how they are written here.
+
+use std::path::Path;
+
+use inrush_core::error::{Error, Result, without_secrets};
+use inrush_core::target::scheme;
+use inrush_core::wording::shell_word;
+
+use super::{ALL, KNOWN, Known};
+
+/// Other programs' schemes, and the target that is meant.
+const SCHEMES: [(&[&str], &str); 6] = [
+    (&["pgsql", "psql", "pg"], "postgres"),
+    (&["mysql2", "mysqli", "mysqlx"], "mysql"),
+    (&["mongo"], "mongodb"),
+    (&["sqlite3"], "sqlite"),
+    (&["duck"], "duckdb"),
+    (&["sqlsrv"], "mssql"),
+];
+
+/// Endings of SQLite's files that other files have as well, so that they name no target without a scheme.
+const OF_SQLITE: [&str; 4] = [".db3", ".sqlitedb", ".s3db", ".sdb"];
+
+/// Refuses what a target would take for the name of a file, and is hardly meant as one.
+///
+/// # Errors
+/// When it is such a spelling.
+pub(super) fn refuse_misread(text: &str) -> Result<()> {
+    let Some((scheme, rest)) = scheme(text) else { return Ok(()) };
+    if let Some((name, table)) = table_parameter(rest) {
+        return Err(Error::usage(format!("the URL has a parameter {name}, and names no table"))
+            .advise(format!("leave it out, and say --table {}", shell_word(table))));
+    }
+    let Some(known) = of_scheme(&scheme).filter(|known| known.is_file()) else { return Ok(()) };
+    if let Some(path) = rest.strip_prefix("file:") {
+        return Err(Error::usage(format!("{text}: a file has one scheme"))
+            .advise(format!("write {scheme}:{path}")));
+    }
+    if let Some((path, parameters)) = rest.split_once('?')
+        && parameters.split_once('=').is_some_and(|(name, _)| is_word(name))
+        && !Path::new(rest).exists()
+    {
+        return Err(Error::usage(format!(
+            "{text}: {scheme}: takes no parameters, and would take ?{parameters} for a part of the file's name"
+        ))
+        .advise(format!("write {scheme}:{path}; what can be set is said by --set (inrush strategies {scheme})")));
+    }
+    match rest.strip_prefix("///") {
+        // SQLAlchemy knows no others.
+        Some(name) if ["sqlite", "duckdb"].contains(&known.name) && may_be_here(name) => {
+            Err(Error::usage(format!(
+                "{text} is {name} in this folder to SQLAlchemy, and /{name} to others"
+            ))
+            .advise(format!("write {scheme}:{name} or {scheme}:/{name}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The parameter of a server's URL that is to name a table. What has an `@` behind it may be a piece of a password.
+fn table_parameter(rest: &str) -> Option<(&str, &str)> {
+    const NAMES: [&str; 5] = ["table", "tablename", "table_name", "schema", "collection"];
+    let (_, query) =
+        rest.strip_prefix("//")?.split_once('?').filter(|(_, query)| !query.contains('@'))?;
+    let mut parameters = query.split('&').filter_map(|parameter| parameter.split_once('='));
+    let found =
+        parameters.find(|(name, _)| NAMES.iter().any(|known| known.eq_ignore_ascii_case(name)))?;
+    Some(match found.0.eq_ignore_ascii_case("schema") {
+        true => (found.0, "SCHEMA.TABLE"),
+        false => found,
+    })
+}
+
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// Whether a path behind `sqlite:///` may be meant from this folder on: SQLAlchemy has a slash more before one from the root on.
+fn may_be_here(name: &str) -> bool {
+    let is_memory = name == ":memory:";
+    let name = Path::new(name);
+    if name.has_root() || is_memory {
+        return false;
+    }
+    let folder = name.parent().unwrap_or(name);
+    if folder.as_os_str().is_empty() || folder.starts_with(".") || folder.starts_with("..") {
+        return true;
+    }
+    let real = |folder: &Path| folder.canonicalize().ok().filter(|found| found.is_dir());
+    real(folder).is_some_and(|here| real(&Path::new("/").join(folder)) != Some(here))
+}
+
+/// What to write instead of a text that no target takes.
+pub(super) fn advice(text: &str) -> Option<String> {
+    let Some((scheme, rest)) = scheme(text) else { return of_no_scheme(text) };
+    // What may hold a password is not repeated.
+    let is_shown = without_secrets(text) == text;
+    if let Some((database, driver)) = scheme.split_once('+') {
+        let known = of_scheme(database)?;
+        return Some(format!(
+            "leave +{driver} out, for no driver is named here: write {}",
+            spelling(known)?
+        ));
+    }
+    match scheme.as_str() {
+        "jdbc" => {
+            let inner = of_scheme(&self::scheme(rest)?.0)?;
+            let is_whole = is_shown && is_claimed(rest);
+            let meant = if is_whole { rest.to_owned() } else { spelling(inner)? };
+            Some(format!("leave jdbc: out: write {meant}"))
+        }
+        "file" => Some(format!("write the path alone: {rest}")).filter(|_| is_shown),
+        _ => match of_scheme(&scheme) {
+            Some(known) => {
+                let same = format!("{}:{rest}", known.name);
+                let is_whole = is_shown && known.is_file() && is_claimed(&same);
+                Some(format!("write {}", if is_whole { same } else { spelling(known)? }))
+            }
+            // What looks like the name of a file may be one.
+            None if is_shown && !rest.starts_with("//") => {
+                let path = format!("./{text}");
+                is_claimed(&path).then(|| {
+                    format!("write {path} if that is the file's name: {scheme}: begins no target")
+                })
+            }
+            None => None,
+        },
+    }
+}
+
+/// As `psql` takes a place, or by an ending that may be another file's.
+fn of_no_scheme(text: &str) -> Option<String> {
+    let lower = text.to_ascii_lowercase();
+    if ["host=", "dbname=", "hostaddr=", "service="].iter().any(|name| lower.starts_with(name)) {
+        return Some(format!("write it as a URL: {}", spelling(of_scheme("postgres")?)?));
+    }
+    let is_of_sqlite = OF_SQLITE.iter().any(|ending| lower.ends_with(ending));
+    let has_sqlite = ALL.iter().any(|target| target.name() == "sqlite");
+    (is_of_sqlite && has_sqlite).then(|| format!("write sqlite:{text}"))
+}
+
+fn is_claimed(text: &str) -> bool {
+    ALL.iter().any(|target| target.claim(text).is_some())
+}
+
+/// The target whose scheme this is here or elsewhere.
+fn of_scheme(scheme: &str) -> Option<&'static Known> {
+    let other = SCHEMES.iter().find(|(words, _)| words.contains(&scheme)).map(|(_, name)| *name);
+    let is_meant = |known: &&Known| known.schemes.contains(&scheme) || other == Some(known.name);
+    KNOWN.iter().find(is_meant)
+}
+
+/// How such a target is written, if this build has it.
+fn spelling(known: &Known) -> Option<String> {
+    let target = ALL.iter().find(|target| target.name() == known.name)?;
+    Some(target.spelling().to_owned())
+}
+
+#[cfg(all(
+    test,
+    feature = "sqlite",
+    feature = "postgres",
+    feature = "mysql",
+    feature = "mongodb",
+    feature = "files"
+))]
+mod tests {
+    use crate::target::find;
+
+    #[test]
+    fn what_other_programs_write_is_told_as_it_is_written_here() {
+        let advice = |text: &str| find(text).err().expect(text).advice()[0].clone();
+        for (text, wanted) in [
+            ("postgresql+psycopg2://u@h/d", "leave +psycopg2 out"),
+            ("mysql+pymysql://u@h/d", "leave +pymysql out"),
+            ("sqlite+pysqlite:///x.db", "leave +pysqlite out"),
+            ("jdbc:sqlite:x.db", "leave jdbc: out: write sqlite:x.db"),
+            ("jdbc:postgresql://h/d", "leave jdbc: out: write postgresql://h/d"),
+            ("pgsql://h/d", "write postgres://USER@HOST"),
+            ("mysql2://h/d", "write mysql://USER@HOST"),
+            ("mongo://h/d", "write mongodb://USER@HOST"),
+            ("postgres:x.db", "write postgres://USER@HOST"),
+            ("mysql:x.parquet", "write mysql://USER@HOST"),
+            ("host=h dbname=d", "write it as a URL: postgres://"),
+            ("sqlite3:x.db", "write sqlite:x.db"),
+            ("x.db3", "write sqlite:x.db3"),
+            ("x.SQLiteDB", "write sqlite:x.SQLiteDB"),
+            ("file:x.db", "write the path alone: x.db"),
+            ("http:x.db", "write ./http:x.db if that is the file's name"),
+            ("https:x.parquet", "write ./https:x.parquet if that is the file's name"),
+            ("sqlite:x.db?mode=ro", "write sqlite:x.db; what can be set is said by --set"),
+            ("sqlite:file:x.db", "write sqlite:x.db"),
+            ("sqlite:///rel.db", "write sqlite:rel.db or sqlite:/rel.db"),
+            ("mysql://u@h/d?tablename=t1", "leave it out, and say --table t1"),
+            (
+                "postgres://u@h/d?sslmode=disable&schema=s",
+                "leave it out, and say --table SCHEMA.TABLE",
+            ),
+            ("sqlite:////../rel.db?a=b", "write sqlite:////../rel.db; what"),
+        ] {
+            let told = advice(text);
+            assert!(told.starts_with(wanted), "{text}: {told}");
+        }
+        for text in ["./http:x.db", "sqlite:///no/such/folder/x.db", "sqlite:////x.db", "C:x.db"] {
+            assert!(find(text).is_ok(), "{text}");
+        }
+        assert_eq!(find("sqlite:///:memory:").unwrap().1.secret, ":memory:");
+    }
+}
