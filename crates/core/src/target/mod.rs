@@ -31,7 +31,7 @@ pub use jobs::{
 };
 pub use knob::{Knob, KnobKind, Knobs, parse_count};
 pub use load::{Ended, Lane, Load};
-pub use name::TableName;
+pub use name::{TableName, behind_database};
 pub use scheme::{path_of, scheme};
 pub use snapshot::{Inspect, Sent, Snapshot, Verdict};
 pub use strategy::{Fit, Memory, Strategy, Weakness};
@@ -54,6 +54,11 @@ pub trait Target: Sync {
     /// Whether tables have names there; a file of rows is one table.
     fn has_tables(&self) -> bool {
         true
+    }
+
+    /// What users may put around a part of a table's name, as the engine's own statements have it.
+    fn quotes(&self) -> &'static [(char, char)] {
+        &[]
     }
 
     /// Loads the engine's library, where it has one that inrush does not contain; `named` is the one that the user names.

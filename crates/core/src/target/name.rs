@@ -4,6 +4,13 @@ use std::iter;
 
 use crate::error::{Error, Result};
 use crate::request::Request;
+use crate::wording::shell_word;
+
+/// Refuses the URL of a server that goes on behind the database, as with the name of a table.
+pub fn behind_database(database: &str, rest: &str) -> Error {
+    let error = Error::usage(format!("the URL has {rest} behind the database {database}"));
+    error.advise(format!("end it with the database, and say --table {}", shell_word(rest)))
+}
 
 /// A table as users name it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,6 +67,52 @@ impl TableName {
         Ok(Self { schema, table })
     }
 
+    /// Refuses what a new table is hardly to be called: a name in quotes that the target, whose own are `quotes`, would take for a part of
+    /// it, with a list of columns behind it, or with blanks around it.
+    ///
+    /// # Errors
+    /// When it is such a name.
+    pub fn expect_meant(text: &str, quotes: &[(char, char)]) -> Result<()> {
+        const QUOTES: [(char, char); 4] = [('"', '"'), ('\'', '\''), ('`', '`'), ('[', ']')];
+        let refused = |why: &str, meant: String| {
+            Err(Error::usage(format!("--table {text}: {why}"))
+                .advise(meant)
+                .advise("or create a table of that whole name before, and load into that one"))
+        };
+        let bare = text.trim();
+        if bare.len() < text.len() {
+            let meant = format!("say --table {}", shell_word(bare));
+            return refused("the name has blanks around it", meant);
+        }
+        let mut foreign = QUOTES.iter().filter(|pair| !quotes.contains(pair));
+        let is_around = |(open, close): &&(char, char)| {
+            text.len() > 2 && text.starts_with(*open) && text.ends_with(*close)
+        };
+        if let Some((open, close)) = foreign.find(is_around) {
+            let meant = format!("say --table {}", shell_word(&text.replace([*open, *close], "")));
+            return refused("the quotes would be a part of the name", meant);
+        }
+        let list = text.strip_suffix(')').and_then(|text| text.rsplit_once('('));
+        let Some((name, columns)) = list.filter(|(name, _)| !name.is_empty()) else {
+            return Ok(());
+        };
+        let columns: Vec<&str> = columns.split(',').map(str::trim).collect();
+        let is_column = |name: &&str| name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+        // A copy of a file may be called `t (copy)`.
+        let is_list = columns.len() > 1 || !name.ends_with(' ');
+        match is_list && columns.iter().all(is_column) {
+            true => refused(
+                "the list of columns would be a part of the name",
+                format!(
+                    "say --table {} --columns {}",
+                    shell_word(name.trim_end()),
+                    shell_word(&columns.join(","))
+                ),
+            ),
+            false => Ok(()),
+        }
+    }
+
     /// Refuses a part that `engine` would cut off, with `max` units of what `length` counts.
     ///
     /// # Errors
@@ -110,6 +163,28 @@ mod tests {
         assert_eq!(parsed("dbo.[a]]b.c]", &brackets), some(Some("dbo"), "a]b.c"));
         assert_eq!(parsed("[a", &brackets), None);
         assert_eq!(parsed("[a", &double), some(None, "[a"));
+    }
+
+    #[test]
+    fn a_name_that_is_hardly_meant_is_refused() {
+        let advice = |text: &str, quotes: &[(char, char)]| {
+            Some(TableName::expect_meant(text, quotes).err()?.advice()[0].clone())
+        };
+        for (text, wanted) in [
+            ("\"t\"", "say --table t"),
+            ("[t]", "say --table t"),
+            ("`d`.`t`", "say --table d.t"),
+            ("'a b'", "say --table 'a b'"),
+            (" t", "say --table t"),
+            ("t(id,name)", "say --table t --columns id,name"),
+            ("t (id, name)", "say --table t --columns id,name"),
+        ] {
+            assert_eq!(advice(text, &[]).as_deref(), Some(wanted), "{text}");
+        }
+        for text in ["t", "a b", "t\"", "2024 (1)", "t (copy)", "f(1)", "(a)", "a.b", "\""] {
+            assert_eq!(advice(text, &[]), None, "{text}");
+        }
+        assert_eq!(advice("\"t(a)\"", &[('"', '"')]), None);
     }
 
     #[test]

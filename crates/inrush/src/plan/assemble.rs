@@ -13,9 +13,9 @@ use crate::pipe::reject::RejectPlace;
 use crate::plan::choose::{called, candidates, choose, spelt};
 use crate::plan::steps::{self, Start};
 use crate::profile;
-use crate::target::{self, Location, Target};
+use crate::target::{self, Location, TableName, Target};
 use inrush_core::encode::{AddedValue, Foreseen, Grammar, Shape, ShapeColumn};
-use inrush_core::error::{Error, Kind, Result};
+use inrush_core::error::{Error, Kind, Result, without_secrets};
 use inrush_core::facts::{Facts, FieldFacts, SourceFacts, TableFacts, TargetFacts};
 use inrush_core::job::{Choice, Job, Measured};
 use inrush_core::ledger::{Entry, InputName, StepPlan};
@@ -100,13 +100,30 @@ pub(crate) fn plan_knowing(
     observer: &dyn Observer,
 ) -> Result<Plan> {
     limits::check(request)?;
-    let (target, location) = target::find(&request.target)?;
+    let (target, location) =
+        target::find(&request.target).map_err(|error| target_first(request, error))?;
     let request = &steps::settled(request)?;
     let facts = |request: &Request, table: &str, stop: &AtomicBool| match known {
         Some(facts) => Ok(facts),
         None => target.facts(&location, table, request, stop),
     };
     stoppable(observer, |stop| gather(request, rows, target, &location, facts, stop))
+}
+
+/// What is no target, where a database is named before it.
+fn target_first(request: &Request, error: Error) -> Error {
+    let is_database =
+        |text: &String| target::find(text).is_ok_and(|(target, _)| target.has_tables());
+    match request.sources.as_slice() {
+        [first, others @ ..] if is_database(first) => {
+            let words = others.iter().chain([&request.target, first]);
+            let words: Vec<String> = words.map(|word| shell_word(&without_secrets(word))).collect();
+            error
+                .readvised(|_| None)
+                .advise(format!("name the database last: inrush load {}", words.join(" ")))
+        }
+        _ => error,
+    }
 }
 
 /// The plan of a load that only looks: of a request without a target, too, and of a table that holds rows, as if they were to be added
@@ -195,6 +212,8 @@ fn gather(
         }
     }
     let notes: Vec<_> = places.iter().map(note_of).collect();
+    // A name that a file gives is whatever it is.
+    let typed = request.table.clone().filter(|_| target.has_tables());
     let table = match &request.table {
         Some(table) if table.is_empty() || table.contains('\0') => {
             return Err(Error::usage("--table needs a name that isn't empty and holds no NUL"));
@@ -230,6 +249,9 @@ fn gather(
         steps::refuse(target, &places)?;
     }
     let mut target_facts = facts(request, &table, stop)?;
+    if let (Some(typed), None) = (&typed, &target_facts.table) {
+        TableName::expect_meant(typed, target.quotes())?;
+    }
     steps::rename_older(&mut target_facts.ledger, &places);
     let (mut start, mut begun) = (None, None);
     match in_steps {

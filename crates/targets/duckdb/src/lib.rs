@@ -131,6 +131,10 @@ impl Target for DuckDb {
         Some(Location { secret: path.to_owned(), shown: path.to_owned(), files })
     }
 
+    fn quotes(&self) -> &'static [(char, char)] {
+        ddl::QUOTES
+    }
+
     fn strategies(&self) -> &'static [&'static dyn Strategy] {
         &STRATEGIES
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use percent_encoding::percent_decode_str;
 
 use inrush_core::error::{Error, Result, escape_advice, without_secrets};
-use inrush_core::target::Location;
+use inrush_core::target::{Location, behind_database};
 use inrush_net::channel::{Address, Believe, Patience, Tls};
 
 /// A server that does not answer for so long is not there.
@@ -97,7 +97,7 @@ pub(super) fn claim(text: &str) -> Option<Location> {
     let is_clear = escape_advice(text).is_none() && place_with(text, &|_| None).is_ok();
     let shown = Parts::of(text).filter(|_| is_clear).map(|parts| {
         let user = parts.user.map(|user| format!("{user}@")).unwrap_or_default();
-        format!("mongodb://{user}{}/{}", parts.hosts, parts.database)
+        format!("mongodb://{user}{}/{}", parts.hosts, parts.database.trim_end_matches('/'))
     });
     Some(Location {
         secret: text.to_owned(),
@@ -162,7 +162,11 @@ fn taken_apart(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<
         let decoded = percent_decode_str(part).decode_utf8().map(Cow::into_owned);
         decoded.map_err(|_| wrong(format!("{scheme}: a name is not UTF-8")))
     };
-    let database = decode(parts.database)?;
+    let path = parts.database.trim_end_matches('/');
+    if let Some((database, collection)) = path.split_once('/') {
+        return Err(behind_database(database, collection));
+    }
+    let database = decode(path)?;
     if database.is_empty() || database.contains(['/', '\\', '.', ' ', '"', '$', '\0']) {
         return Err(match database.is_empty() {
             true => wrong("the URL names no database"),
@@ -330,6 +334,13 @@ mod tests {
         let place = opened("mongodb://u@%2Ftmp%2Fm.sock/d");
         assert_eq!(place.servers, [Address::Socket("/tmp/m.sock".to_owned())]);
         assert_eq!((place.password.as_deref(), place.authority.as_str()), (Some("env"), "d"));
+    }
+
+    #[test]
+    fn the_database_ends_the_url() {
+        assert_eq!(opened("mongodb://h/d/").database, "d");
+        let error = place_with("mongodb://h/d/t1", &|_| None).err().unwrap();
+        assert_eq!(error.advice(), ["end it with the database, and say --table t1"]);
     }
 
     #[test]

@@ -88,6 +88,10 @@ impl Target for Mssql {
         connect::claim(text)
     }
 
+    fn quotes(&self) -> &'static [(char, char)] {
+        ddl::QUOTES
+    }
+
     fn strategies(&self) -> &'static [&'static dyn Strategy] {
         &STRATEGIES
     }

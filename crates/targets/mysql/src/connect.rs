@@ -8,7 +8,7 @@ use percent_encoding::percent_decode_str;
 use url::Url;
 
 use inrush_core::error::{Error, Result, escape_advice, without_secrets};
-use inrush_core::target::Location;
+use inrush_core::target::{Location, behind_database};
 use inrush_net::account;
 use inrush_net::channel::{Address, Believe, Patience, Tls};
 
@@ -162,8 +162,12 @@ fn taken_apart(
         let decoded = percent_decode_str(part).decode_utf8().map(Cow::into_owned);
         decoded.map_err(|_| wrong(format!("{scheme}: a name is not UTF-8")))
     };
-    let database = decode(url.path().trim_start_matches('/'))?;
-    if database.is_empty() || database.contains('/') {
+    let path = url.path().trim_matches('/');
+    if let Some((database, table)) = path.split_once('/') {
+        return Err(behind_database(database, table));
+    }
+    let database = decode(path)?;
+    if database.is_empty() {
         return Err(wrong("the URL names no database".to_owned()));
     }
     let mut socket = None;
@@ -294,6 +298,13 @@ mod tests {
             opened("mysql://u%40x:p%2Fw@h1:5/d%20b", file, &[("MYSQL_PWD", "env")]).unwrap();
         assert_eq!((place.user.as_deref(), place.password.as_deref()), (Some("u@x"), Some("p/w")));
         assert_eq!((place.shown.as_str(), place.database.as_str()), ("h1:5", "d b"));
+    }
+
+    #[test]
+    fn the_database_ends_the_url() {
+        assert_eq!(opened("mysql://h/d/", "", &[]).unwrap().database, "d");
+        let error = opened("mysql://h/d/t1", "", &[]).err().unwrap();
+        assert_eq!(error.advice(), ["end it with the database, and say --table t1"]);
     }
 
     #[test]

@@ -342,7 +342,14 @@ fn schema_for(session: &mut Session<'_>, name: &TableName) -> Result<(String, bo
     let (Some(found), creates) = (schema.next().flatten(), schema.next().flatten()) else {
         return Err(match &name.schema {
             Some(schema) => Error::target(format!("there is no schema {schema}"))
-                .advise(format!("make it first: CREATE SCHEMA {}", quote(schema))),
+                .advise(match schema.chars().any(char::is_uppercase) {
+                    true => format!(
+                        "write {} if it was made without quotes, or make it first: CREATE SCHEMA {}",
+                        schema.to_lowercase(),
+                        quote(schema)
+                    ),
+                    false => format!("make it first: CREATE SCHEMA {}", quote(schema)),
+                }),
             None => Error::target("the search path names no existing schema")
                 .advise("--table SCHEMA.TABLE says where the table is to be"),
         });

@@ -124,6 +124,10 @@ impl Target for Postgres {
         connect::claim(text)
     }
 
+    fn quotes(&self) -> &'static [(char, char)] {
+        ddl::QUOTES
+    }
+
     fn strategies(&self) -> &'static [&'static dyn Strategy] {
         &STRATEGIES
     }

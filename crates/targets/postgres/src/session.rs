@@ -9,6 +9,7 @@ use crate::client::{Client, STATEMENT};
 use crate::connect::Place;
 use crate::repeats;
 use inrush_core::error::{Error, Kind, Result};
+use inrush_core::wording::shell_word;
 use inrush_core::{Job, Repeats};
 use inrush_net::{Advice, Answers, LostKind, TextRows, staging};
 
@@ -224,10 +225,17 @@ impl<'a> Session<'a> {
                 "check the user in the URL; the password comes from the URL, PGPASSWORD, INRUSH_PASSWORD or ~/.pgpass",
             ),
             "42501" => error.advise("ask for that privilege, or use another user"),
-            "3D000" => error.advise(format!(
-                "make it first: CREATE DATABASE {}",
-                crate::ddl::quote(&self.place.database)
-            )),
+            "3D000" => error.advise(match self.place.database.split_once('/') {
+                // A name may have one, which is hardly meant.
+                Some((database, "")) => format!("end the URL with {database}, without a slash"),
+                Some((database, table)) => {
+                    format!("end the URL with {database}, and say --table {}", shell_word(table))
+                }
+                None => {
+                    let database = crate::ddl::quote(&self.place.database);
+                    format!("make it first: CREATE DATABASE {database}")
+                }
+            }),
             "3F000" => error.advise("make it first: CREATE SCHEMA"),
             "53100" => error.advise("the server's disk is full: make room and run the load again"),
             "53300" => error.advise("--lanes 1 takes fewer connections"),
