@@ -175,9 +175,13 @@ pub struct DialectRequest {
     pub expand_max: Option<u64>,
 }
 
-/// One character of ASCII, by itself or by its name: `tab`, `comma`, `semicolon`, `pipe`, `space`.
+/// One character of ASCII, by itself, by its number (`0x01`) or by its name: `tab`, `comma`, `semicolon`, `pipe`, `space`.
 pub fn character(text: &str) -> Option<u8> {
-    match text {
+    let word = text.to_ascii_lowercase();
+    if let Some(digits) = word.strip_prefix("0x") {
+        return u8::from_str_radix(digits, 16).ok().filter(u8::is_ascii);
+    }
+    match word.as_str() {
         "tab" | "\\t" => Some(b'\t'),
         "comma" => Some(b','),
         "semicolon" => Some(b';'),
@@ -259,7 +263,8 @@ macro_rules! words {
             type Err = String;
 
             fn from_str(text: &str) -> Result<Self, String> {
-                match text {
+                // Databases and their clients take such words in any case.
+                match text.to_ascii_lowercase().as_str() {
                     $($word => Ok($name::$variant),)+
                     _ => Err(format!("'{text}' is none of {}", Self::WORDS.join(", "))),
                 }

@@ -94,8 +94,11 @@ impl FromStr for Type {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let lower = text.trim().to_ascii_lowercase();
-        if let Some(inner) = lower.strip_prefix("decimal(").and_then(|rest| rest.strip_suffix(')'))
-        {
+        let (word, inner) = match lower.strip_suffix(')').and_then(|text| text.split_once('(')) {
+            Some((word, inner)) => (word.trim_end(), Some(inner)),
+            None => (lower.as_str(), None),
+        };
+        if let (Some(inner), "decimal" | "numeric") = (inner, word) {
             let mut parts = inner.split(',').map(|part| part.trim().parse::<u16>());
             if let (Some(Ok(precision)), scale, None) = (parts.next(), parts.next(), parts.next())
                 && let Ok(scale) = scale.unwrap_or(Ok(0))
@@ -106,9 +109,14 @@ impl FromStr for Type {
             }
             return Err(format!("'{text}' is not a decimal type: write decimal(PRECISION,SCALE)"));
         }
+        if inner.is_some() && ["varchar", "char", "nvarchar", "varchar2"].contains(&word) {
+            return Err(format!(
+                "'{text}' has a length, and no type of a new table has one here: use text, or create the table before"
+            ));
+        }
         Ok(match lower.as_str() {
-            "integer" | "int" | "bigint" => Type::Integer,
-            "float" | "real" | "double" => Type::Float,
+            "integer" | "int" | "bigint" | "smallint" | "int2" | "int4" | "int8" => Type::Integer,
+            "float" | "real" | "double" | "double precision" | "float4" | "float8" => Type::Float,
             "decimal" | "numeric" => Type::Decimal { precision: 0, scale: 0 },
             "boolean" | "bool" => Type::Boolean,
             "date" => Type::Date,
@@ -281,5 +289,9 @@ mod tests {
         assert!("decimal(2,3)".parse::<Type>().is_err());
         assert!("decimal(a)".parse::<Type>().is_err());
         assert!("elephant".parse::<Type>().is_err());
+        let decimal = Type::Decimal { precision: 10, scale: 2 };
+        assert_eq!("NUMERIC (10,2)".parse(), Ok(decimal));
+        assert_eq!("float8".parse(), Ok(Type::Float));
+        assert!("varchar(20)".parse::<Type>().unwrap_err().contains("use text"));
     }
 }

@@ -214,9 +214,13 @@ fn utf_16_of_other_scripts_is_known_by_its_lines() {
 fn what_is_no_delimiter_is_answered_with_one() {
     let fixture = Fixture::new();
     fixture.write("in.csv", "a||b\n1||2\n");
-    for (delimiter, advice) in
-        [("||", "sed "), ("\u{a7}", "sed "), ("\\x01", "$'\\x01'"), ("\\001", "$'\\x01'")]
-    {
+    for (delimiter, advice) in [
+        ("||", "sed "),
+        ("\u{a7}", "sed "),
+        ("\\x01", "$'\\x01'"),
+        ("\\001", "$'\\x01'"),
+        ("0x101", "sed "),
+    ] {
         let run = fixture.misused(&["load", "in.csv", "t.db", "--delimiter", delimiter]);
         run.says(&["takes one ASCII character", "try: ", advice]);
     }

@@ -404,3 +404,35 @@ fn a_key_is_for_conflicts_that_are_answered() {
         fixture.misused(&load).says(&said);
     }
 }
+
+#[test]
+fn a_key_that_the_source_does_not_have_is_told_with_those_that_it_has() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "id,v\n1,a\n");
+    fixture.sql(
+        "t.db",
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT, g INTEGER UNIQUE, c AS (id + 1))",
+    );
+    for (key, says) in [
+        ("g", "--key g: the source has no column g"),
+        ("c", "--key c: the database computes c"),
+        ("x", "--key x: there is no column x"),
+    ] {
+        let upsert = ["load", "t.csv", "t.db", "--if-exists", "append", "--on-conflict", "update"];
+        let run = fixture.misused(&[&upsert[..], &["--key", key]].concat());
+        run.says(&[says, "use one of the columns: id, v"]);
+    }
+}
+
+#[test]
+fn names_for_a_file_without_a_header_are_told_as_names() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "1,a\n2,b\n");
+    let load = ["load", "t.csv", "t.db", "--header", "no"];
+    let run = fixture.misused(&[&load[..], &["--columns", "id,name"]].concat());
+    run.says(&["say --rename column_1=id --rename column_2=name", "--match position"]);
+    // As it is advised.
+    let named = ["--rename", "column_1=id", "--rename", "column_2=name"];
+    fixture.inrush(&[&load[..], &named].concat()).exits(0);
+    assert_eq!(fixture.query("t.db", "SELECT id, name FROM t"), rows![[1, "a"], [2, "b"]]);
+}

@@ -233,7 +233,12 @@ impl ColumnRequest {
         let find = |option: &str, name: &str| self.find(fields, option, name);
         let mut taken: Vec<usize> = match self.chosen.as_slice() {
             [] => (0..fields.len()).collect(),
-            chosen => chosen.iter().map(|name| find("--columns", name)).collect::<Result<_>>()?,
+            chosen => chosen
+                .iter()
+                .map(|name| {
+                    find("--columns", name).map_err(|error| self.to_be_named(fields, error))
+                })
+                .collect::<Result<_>>()?,
         };
         if let Some(at) = (1..taken.len()).find(|at| taken[..*at].contains(&taken[*at])) {
             let name = &fields[taken[at]].name;
@@ -325,6 +330,27 @@ impl ColumnRequest {
             }
         }
         Ok(Some(taken))
+    }
+
+    /// The error to say how columns of a source without names get those of `--columns`, which other programs take for that.
+    fn to_be_named(&self, fields: &[FieldFacts], error: Error) -> Error {
+        let mut places = fields.iter().zip(1..);
+        let is_nameless = places.all(|(field, n)| field.source_name() == format!("column_{n}"));
+        if !is_nameless || self.chosen.len() > fields.len() {
+            return error;
+        }
+        let named = self.chosen.iter().zip(fields);
+        let named = named.map(|(new, field)| {
+            format!("--rename {}", shell_word(&format!("{}={new}", field.source_name())))
+        });
+        let named: Vec<String> = named.collect();
+        error
+            .readvised(|_| None)
+            .advise(format!(
+                "the source names no columns: in place of --columns say {}",
+                named.join(" ")
+            ))
+            .advise("or --match position, where the table exists and has them in this order")
     }
 
     /// The field of this name: the source's, or else the one that it is loaded under.

@@ -149,7 +149,7 @@ impl FromStr for TypeWord {
                     let why = why.replacen(&word, text.trim(), 1);
                     let ways =
                         "; money, percent or timestamp[s|ms|us|ns] say how values are written";
-                    if word.starts_with("decimal(") { why } else { format!("{why}{ways}") }
+                    if word.contains('(') { why } else { format!("{why}{ways}") }
                 });
             }
         }))

@@ -497,12 +497,23 @@ fn key(
     table: &str,
     columns: &[Column],
 ) -> Result<Vec<String>> {
-    let known = |names: &[String], option: &str| match names
-        .iter()
-        .find(|name| !columns.iter().any(|column| is_alike(&column.name, name)))
-    {
-        Some(name) => Err(Error::usage(format!("{option} {name}: there is no column {name}"))),
-        None => Ok(()),
+    let known = |names: &[String], option: &str| {
+        let is_loaded = |name: &&String| columns.iter().any(|column| is_alike(&column.name, name));
+        let Some(name) = names.iter().find(|name| !is_loaded(name)) else { return Ok(()) };
+        let there = facts.kept_table(request);
+        let is_computed =
+            there.is_some_and(|table| table.computed.iter().any(|own| is_alike(own, name)));
+        let is_of_table = is_computed
+            || there.is_some_and(|table| table.columns.iter().any(|own| is_alike(&own.name, name)));
+        let what = match (is_of_table, is_computed) {
+            (_, true) => format!(
+                "{option} {name}: the database computes {name}, so that no row of the source has a value for it"
+            ),
+            (true, _) => format!("{option} {name}: the source has no column {name}"),
+            _ => format!("{option} {name}: there is no column {name}"),
+        };
+        let names = columns.iter().map(|column| column.name.as_str());
+        Err(Error::usage(what).advise(format!("use one of the columns: {}", listed(names))))
     };
     known(&request.primary_key, "--primary-key")?;
     known(&request.key, "--key")?;
@@ -631,7 +642,9 @@ pub(super) fn candidates(
         return Ok(all.filter(|strategy| strategy.gives_up().is_none()).collect());
     };
     let is_named = |strategy: &&dyn Strategy| {
-        strategy.id() == name || strategy.id().rsplit('/').next() == Some(name)
+        let id = strategy.id();
+        let own = id.rsplit('/').next().unwrap_or(id);
+        [id, own].iter().any(|known| known.eq_ignore_ascii_case(name))
     };
     let found: Vec<&'static dyn Strategy> = all.clone().filter(is_named).collect();
     if found.is_empty() {
