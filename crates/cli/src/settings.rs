@@ -1,11 +1,13 @@
 //! From what was typed to what is asked of the library.
 
 use std::collections::BTreeMap;
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use inrush::plan::{ColumnRequest, DialectRequest, Guarantee, ReadRequest, Trim, TypeWord};
 use inrush::target::parse_count;
+use inrush::wording::shell_word;
 use inrush::{Error, Kind, LoadOptions, RejectsTo, Request, without_secrets};
 
 use crate::args::{BeginArgs, InputArgs, LoadArgs, TableArgs, WayArgs};
@@ -34,6 +36,16 @@ pub(crate) fn request(args: &LoadArgs) -> Result<Request> {
                     )
                 }
             };
+            // Whoever pipes rows into a load means them.
+            if !io::stdin().is_terminal()
+                && let [target] = args.places.as_slice()
+                && let Ok((_, location)) = inrush::target::find(target)
+            {
+                let target = shell_word(&location.shown);
+                return Err(usage(what).advise(format!(
+                    "put - before it for standard input: inrush load - {target} --table NAME"
+                )));
+            }
             Err(usage(what).advise("inrush load FILE.csv DATABASE.db"))
         }
     }

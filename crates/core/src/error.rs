@@ -315,6 +315,15 @@ pub fn without_secrets(place: &str) -> String {
     {
         return format!("{scheme}:...");
     }
+    // As Oracle's tools have it: USER/PASSWORD@HOST.
+    if let Some((user, rest)) = place.split_once('/')
+        && user.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && rest.split('/').next().and_then(|login| login.find('@')).is_some_and(|at| at > 0)
+        && !user.is_empty()
+        && !std::path::Path::new(user).is_dir()
+    {
+        return format!("{user}/...");
+    }
     end.map_or_else(|| place.to_owned(), |end| format!("{}...", &place[..end]))
 }
 

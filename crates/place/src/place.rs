@@ -13,6 +13,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use inrush_core::error::{Error, Result, without_secrets};
 use inrush_core::path;
 use inrush_core::signature;
+use inrush_core::wording::shell_word;
 use inrush_store::{AtWill, Fault, Pattern, Pipe, Stop, Stored, watched};
 
 use crate::archive::{self, Chosen, Limit, Member, Refusal};
@@ -1174,12 +1175,35 @@ pub fn cannot_open(name: &str, error: &std::io::Error) -> Error {
     }
     let fail = Error::source(format!("cannot read {name}: {}", plain(error))).about(name);
     match error.kind() {
-        std::io::ErrorKind::NotFound => {
-            fail.advise("check the spelling and the directory you are in")
+        io::ErrorKind::NotFound if are_there(name.split(',')) => {
+            fail.advise(format!("put blanks between them: {}", name.replace(',', " ")))
         }
+        io::ErrorKind::NotFound => fail.advise("check the spelling and the directory you are in"),
+        io::ErrorKind::NotADirectory => match archive_before(name) {
+            Some((outer, inner)) => {
+                let within = shell_word(&format!("{outer}!{inner}"));
+                fail.advise(format!("a member of an archive is named behind a !: {within}"))
+            }
+            None => fail,
+        },
         std::io::ErrorKind::PermissionDenied => fail.advise("check the file's permissions"),
         _ => fail,
     }
+}
+
+/// Whether they are files, all of several.
+fn are_there<'n>(mut names: impl Iterator<Item = &'n str> + Clone) -> bool {
+    names.clone().count() > 1 && names.all(|name| Path::new(name).exists())
+}
+
+/// The archive or workbook that a path goes through as if it were a folder, and what is behind it.
+fn archive_before(name: &str) -> Option<(&str, &str)> {
+    let mut slashes = name.match_indices('/').map(|(at, _)| (&name[..at], &name[at + 1..]));
+    slashes.find(|(outer, inner)| {
+        let ending = ending(Path::new(outer));
+        let is_one = ARCHIVES.contains(&ending.as_str()) || BOOKS.contains(&ending.as_str());
+        is_one && !inner.is_empty() && Path::new(outer).is_file()
+    })
 }
 
 /// The system's words without Rust's "(os error N)".

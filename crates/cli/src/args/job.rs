@@ -8,14 +8,15 @@ use super::{InputArgs, ShownArgs, TableArgs, WayArgs};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  inrush job begin postgres://app@db/shop --table orders --like part-0.csv --password env:PGPASSWORD > job.json
+  inrush job begin postgres://app@db/shop --table orders --like part-0.csv > job.json
   inrush job write job.json part-0.csv > token-0.json         on any machine, any number of times
   inrush job write job.json part-1.csv > token-1.json
   inrush job publish job.json token-*.json                    now the rows can be seen, all at once
   inrush job list postgres://app@db/shop
   inrush job gc postgres://app@db/shop
 
-Jobs are for PostgreSQL, MySQL and MariaDB. What begin, write and publish print is JSON for the next step; it holds no password.
+Jobs are for PostgreSQL, MySQL and MariaDB. What begin, write and publish print is JSON for the next step; it holds no password:
+--password says where each step finds it.
 
 Exit codes: 0 done; 3 done, with bad rows rejected; 1 failed; 2 usage; 130 interrupted.";
 

@@ -99,6 +99,13 @@ pub(crate) fn apply(
         }
     };
     if profiles.profiles.is_empty() {
+        // The file that is looked at unasked need not be there.
+        if default_path().as_ref() != Some(path) && !path.exists() {
+            choice.hints.push(format!(
+                "there is no file {}, so that the choice goes by no profile: inrush tune --profiles makes one",
+                path.display()
+            ));
+        }
         return;
     }
     let key = Key::of(request, facts, target, location, choice, format);
