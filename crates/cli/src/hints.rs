@@ -6,18 +6,26 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 /// Options of other loaders, for `load`, `plan` and their like. What comes first is how they are written, without dashes.
 const OPTIONS: &[(&[&str], &str)] = &[
     (
-        &[
-            "upsert",
-            "merge",
-            "update",
-            "on-duplicate",
-            "on-duplicate-key-update",
-            "write-disposition",
-        ],
+        &["upsert", "merge", "update", "on-duplicate", "on-duplicate-key-update"],
         "say --on-conflict update --key COLUMN",
     ),
     (
-        &["ignore", "insert-ignore", "skip-duplicates", "on-conflict-do-nothing"],
+        MODES,
+        "say --if-exists append, truncate or replace for the table, or --on-conflict update --key COLUMN for rows of the same key",
+    ),
+    (
+        &[
+            "ignore",
+            "insert-ignore",
+            "skip-duplicates",
+            "on-conflict-do-nothing",
+            "ignore-dups",
+            "ignore-duplicates",
+            "dedup",
+            "dedupe",
+            "deduplicate",
+            "distinct",
+        ],
         "say --on-conflict skip --key COLUMN for duplicate keys, or --max-rejects N for bad rows",
     ),
     (
@@ -28,7 +36,10 @@ const OPTIONS: &[(&[&str], &str)] = &[
         &["replace"],
         "say --if-exists replace for the table, or --on-conflict replace for rows of the same key",
     ),
-    (&["truncate", "delete", "clear", "empty-table"], "say --if-exists truncate"),
+    (
+        &["truncate", "truncate-existing", "delete", "clear", "empty-table"],
+        "say --if-exists truncate",
+    ),
     (&["append", "insert"], "say --if-exists append"),
     (
         &["create-table", "create", "create-tables", "ddl"],
@@ -86,7 +97,20 @@ const OPTIONS: &[(&[&str], &str)] = &[
         "say --max-rejects N (or N%): bad rows go to a file beside the source",
     ),
     (
-        &["bad", "badfile", "reject-file", "rejects-file", "errors-file", "log-errors"],
+        &[
+            "bad",
+            "badfile",
+            "reject-file",
+            "rejects-file",
+            "error-file",
+            "errors-file",
+            "errors",
+            "error-log",
+            "log",
+            "logfile",
+            "log-file",
+            "log-errors",
+        ],
         "say --rejects FILE, with --max-rejects N",
     ),
     (
@@ -127,7 +151,7 @@ const OPTIONS: &[(&[&str], &str)] = &[
         "say --header yes",
     ),
     (
-        &["nulls", "null-string", "null-values", "na-values", "nullstr", "empty-null"],
+        &["na", "nulls", "null-string", "null-values", "na-values", "nullstr", "empty-null"],
         "say --null S, such as --null NA",
     ),
     (
@@ -139,7 +163,7 @@ const OPTIONS: &[(&[&str], &str)] = &[
         "say --columns A,B to load these alone; --rename OLD=NEW gives them other names",
     ),
     (
-        &["pk", "primary", "unique-key", "key-columns", "merge-key"],
+        &["pk", "primary", "unique", "unique-key", "key-columns", "merge-key"],
         "say --primary-key COLUMN for a new table, or --key COLUMN with --on-conflict",
     ),
     (
@@ -210,9 +234,68 @@ const OPTIONS: &[(&[&str], &str)] = &[
         "leave it out: the strategy decides; inrush strategies lists what can be set with --set",
     ),
     (&["yes", "no-prompt", "assume-yes"], "leave it out: inrush never asks"),
+    (
+        &["timeout", "connect-timeout", "connection-timeout", "wait"],
+        "put it in the target's URL: ?connect-timeout=SECONDS, or ?connect_timeout=SECONDS for PostgreSQL; say --set busy_timeout=MILLISECONDS for SQLite",
+    ),
+    (
+        &["query", "where", "filter", "predicate"],
+        "choose the rows before: PROGRAM FILE | inrush load - TARGET --table NAME",
+    ),
+    (
+        &["exec", "execute", "sql", "init-command", "pre-sql", "post-sql", "before", "after"],
+        "leave it out, and run statements by the database's own client before the load or after it",
+    ),
+    (
+        &["compression", "gzip", "gz", "gunzip", "zstd", "bzip2", "decompress", "unzip"],
+        "leave it out: compressed files are known by their content; csv:FILE.gz as the target writes one",
+    ),
+    (
+        &["retry", "retries", "max-retries"],
+        "say --commit-rows N, and --resume to go on behind the last step of a load that failed",
+    ),
+    (
+        &["stats", "statistics", "summary", "timing"],
+        "leave it out: the report says it; --json has all of it",
+    ),
+    (
+        &["default", "defaults", "default-value", "constant"],
+        "say --add COLUMN=VALUE for a column that the source does not have",
+    ),
+    (
+        &["defaults-file", "defaults-extra-file", "login-path"],
+        "put it in the target: mysql://USER@HOST:PORT/DATABASE; of option files [client] of ~/.my.cnf is read",
+    ),
+    (
+        &["alter", "alter-table", "add-columns", "evolve", "schema-evolution"],
+        "say --new-columns add",
+    ),
+    (
+        &["exclude", "ignore-columns", "skip-columns", "omit"],
+        "say --drop COLUMN for a column; files are chosen by a pattern, such as 'FOLDER/2024-*.csv'",
+    ),
+    (
+        &["recursive", "recurse"],
+        "name a pattern: 'FOLDER/**/*.csv' has the files of all its folders",
+    ),
+    (&["tz", "timezone"], "say --time-zone ZONE"),
+    (&["version"], "say inrush --version"),
+    (&["no-color", "no-colour", "color"], "leave it out, or set NO_COLOR=1"),
     (&["silent", "no-progress"], "say --quiet, or --progress none"),
     (&["debug", "log-level"], "say --verbose"),
     (&["output-json", "format-json"], "say --json"),
+];
+
+/// Options that mean one thing or another by their value.
+const MODES: &[&str] = &["write-disposition", "mode", "write-mode"];
+
+/// Those values, and what they are here.
+const OF_MODES: &[(&[&str], &str)] = &[
+    (&["replace", "overwrite", "create"], "say --if-exists replace"),
+    (&["truncate", "write-truncate"], "say --if-exists truncate"),
+    (&["append", "write-append", "insert"], "say --if-exists append"),
+    (&["merge", "upsert", "update"], "say --on-conflict update --key COLUMN"),
+    (&["errorifexists", "error", "fail", "write-empty"], "say --if-exists fail"),
 ];
 
 /// The same for options of one letter, as `mysqlimport`, `psql`, `bcp` and `sqlite3` have them.
@@ -316,7 +399,7 @@ pub(crate) fn options_in(text: &str) -> impl Iterator<Item = &str> {
 
 /// Gives an error of the command line the line that helps: where the word is one of another tool's, or nearly one of ours.
 pub(crate) fn advise(mut error: clap::Error, arguments: &[String]) -> clap::Error {
-    let Some(hint) = hint(&error, arguments) else { return with_own_guess(error) };
+    let Some(hint) = hint(&error, arguments) else { return with_own_guess(without_far(error)) };
     // What is alike by its letters is another thing.
     for guess in [
         ContextKind::SuggestedArg,
@@ -328,6 +411,28 @@ pub(crate) fn advise(mut error: clap::Error, arguments: &[String]) -> clap::Erro
     }
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(hint)]));
     error
+}
+
+/// Without an option that is proposed and has little of the word that was typed.
+fn without_far(mut error: clap::Error) -> clap::Error {
+    let is_far = match (error.get(ContextKind::InvalidArg), error.get(ContextKind::SuggestedArg)) {
+        (Some(ContextValue::String(typed)), Some(ContextValue::String(ours))) => {
+            !is_near(typed, ours)
+        }
+        _ => false,
+    };
+    if is_far {
+        error.remove(ContextKind::SuggestedArg);
+    }
+    error
+}
+
+/// Whether a word is one of ours with some letters more, fewer or other than these.
+fn is_near(typed: &str, ours: &str) -> bool {
+    let typed = typed.split('=').next().unwrap_or(typed).trim_start_matches('-');
+    let ours = ours.trim_start_matches('-');
+    let typos = strsim::osa_distance(typed, ours);
+    typos * 3 <= typed.chars().count() || typed.len() > 3 && ours.contains(typed)
 }
 
 /// What clap proposes besides options that are alike: of a word with dashes, that it could be a file's name, which it never is.
@@ -371,13 +476,13 @@ pub(crate) fn of_key(
     if is_key(&written) {
         return Some(format!("write {written}"));
     }
-    if let Some(hint) = of_option(key) {
+    if let Some(hint) = of_option(key, None) {
         return Some(hint.to_owned());
     }
     let others = others.iter().map(|name| clap::Arg::new(*name).long(*name));
     let command = whole.clone().args(others);
     let error = command.try_get_matches_from(["inrush", &format!("--{key}")]).err()?;
-    match error.get(ContextKind::SuggestedArg)? {
+    match without_far(error).get(ContextKind::SuggestedArg)? {
         ContextValue::String(option) => {
             let option = option.trim_start_matches('-');
             is_key(option).then(|| format!("did you mean {option}?"))
@@ -396,7 +501,8 @@ fn hint(error: &clap::Error, arguments: &[String]) -> Option<String> {
     match error.kind() {
         ErrorKind::InvalidSubcommand => of_command(said(ContextKind::InvalidSubcommand)?),
         ErrorKind::UnknownArgument if is_load => {
-            of_option(said(ContextKind::InvalidArg)?).map(str::to_owned)
+            let option = said(ContextKind::InvalidArg)?;
+            of_option(option, value_of(option, arguments)).map(str::to_owned)
         }
         ErrorKind::InvalidValue | ErrorKind::ValueValidation if is_load => {
             of_value(said(ContextKind::InvalidArg)?, said(ContextKind::InvalidValue)?)
@@ -406,14 +512,31 @@ fn hint(error: &clap::Error, arguments: &[String]) -> Option<String> {
     }
 }
 
-fn of_option(text: &str) -> Option<&'static str> {
+/// What was typed behind an option, as one word with it or as the next.
+fn value_of<'a>(option: &str, arguments: &'a [String]) -> Option<&'a str> {
+    let name = option.split('=').next().unwrap_or(option);
+    let at = arguments.iter().position(|word| word.split('=').next() == Some(name))?;
+    match arguments[at].split_once('=') {
+        Some((_, value)) => Some(value),
+        None => arguments.get(at + 1).map(String::as_str),
+    }
+}
+
+fn of_option(text: &str, value: Option<&str>) -> Option<&'static str> {
     // Some tools write one dash, or underscores.
     let name = text.trim_start_matches('-');
     let name = name.split('=').next().unwrap_or(name);
     if name.chars().count() == 1 {
         return LETTERS.iter().find(|(letter, _)| *letter == name).map(|(_, hint)| *hint);
     }
-    let name = name.to_ascii_lowercase().replace('_', "-");
+    let spelt = |text: &str| text.to_ascii_lowercase().replace('_', "-");
+    let name = spelt(name);
+    if let Some(value) = value.filter(|_| MODES.contains(&name.as_str())).map(spelt) {
+        let is_value = |(values, _): &&(&[&str], &str)| values.contains(&value.as_str());
+        if let Some((_, hint)) = OF_MODES.iter().find(is_value) {
+            return Some(hint);
+        }
+    }
     let known = |(names, _): &&(&[&str], &'static str)| names.contains(&name.as_str());
     OPTIONS.iter().find(known).map(|(_, hint)| *hint)
 }
@@ -447,14 +570,13 @@ mod tests {
     fn hints_name_options_that_exist_and_are_for_words_that_do_not() {
         let command = crate::help::command();
         let load = command.find_subcommand("load").unwrap();
-        let ours: BTreeSet<&str> =
-            load.get_arguments().filter_map(clap::Arg::get_long).chain(["version"]).collect();
+        let ours: BTreeSet<&str> = load.get_arguments().filter_map(clap::Arg::get_long).collect();
         let mut words = BTreeSet::new();
         for (names, hint) in OPTIONS {
             for name in *names {
                 assert!(!ours.contains(name), "--{name} is an option");
                 assert!(words.insert(*name), "--{name} has two hints");
-                assert_eq!(of_option(&format!("--{name}")), Some(*hint));
+                assert_eq!(of_option(&format!("--{name}"), None), Some(*hint));
             }
         }
         let letters: BTreeSet<char> =
@@ -465,10 +587,12 @@ mod tests {
         let of_letters = LETTERS.iter().map(|(_, hint)| *hint);
         let of_values = VALUES.iter().map(|(_, _, hint)| *hint);
         let of_commands = COMMANDS.iter().map(|(_, hint)| *hint);
-        let all = OPTIONS.iter().map(|(_, hint)| *hint);
+        let of_modes = OF_MODES.iter().map(|(_, hint)| *hint);
+        let all = OPTIONS.iter().map(|(_, hint)| *hint).chain(of_modes);
         for hint in all.chain(of_letters).chain(of_values).chain(of_commands) {
             for option in options_in(hint) {
-                assert!(ours.contains(option), "{hint}: there is no --{option}");
+                let is_ours = ours.contains(option) || option == "version";
+                assert!(is_ours, "{hint}: there is no --{option}");
             }
         }
     }
@@ -489,11 +613,36 @@ mod tests {
     }
 
     #[test]
+    fn a_guess_by_letters_has_most_of_them() {
+        for (typed, ours) in [
+            ("--max-rejets", "--max-rejects"),
+            ("--laness", "--lanes"),
+            ("--tabel", "--table"),
+            ("--if-exist", "--if-exists"),
+            ("--timezone", "--time-zone"),
+            ("--conflict=skip", "--on-conflict"),
+        ] {
+            assert!(is_near(typed, ours), "{typed} {ours}");
+        }
+        for (typed, ours) in [
+            ("--timeout", "--time-zone"),
+            ("--query", "--quiet"),
+            ("--na", "--rename"),
+            ("--alter", "--false"),
+            ("--where", "--header"),
+            ("--stats", "--strategy"),
+            ("--alarm", "--lanes"),
+        ] {
+            assert!(!is_near(typed, ours), "{typed} {ours}");
+        }
+    }
+
+    #[test]
     fn spellings_of_other_tools_are_one() {
         for text in ["--batch_size", "--batch-size=100", "-batch-size", "--Batch-Size"] {
-            assert!(of_option(text).unwrap().contains("rows_per_statement"), "{text}");
+            assert!(of_option(text, None).unwrap().contains("rows_per_statement"), "{text}");
         }
-        assert_eq!(of_option("--warp"), None);
+        assert_eq!(of_option("--warp", None), None);
         assert_eq!(of_command("fly"), None);
         assert!(of_command("weather.csv").unwrap().contains("inrush load"));
     }

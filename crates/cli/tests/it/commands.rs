@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use serde_json::{Value as Json, json};
 
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, rows};
 
 #[test]
 fn what_is_wrong_on_the_command_line_is_told_with_exit_code_2() {
@@ -223,7 +223,15 @@ fn the_short_help_is_one_screen_and_the_long_one_has_everything() {
 fn words_of_other_tools_are_told_in_ours() {
     let fixture = Fixture::new();
     fixture.write("in.csv", "id,name\n1,a\n");
-    let cases: [(&[&str], &str); 18] = [
+    let cases: [(&[&str], &str); 26] = [
+        (&["--write-disposition", "replace"], "say --if-exists replace"),
+        (&["--write-disposition=append"], "say --if-exists append"),
+        (&["--write-disposition", "merge"], "say --on-conflict update"),
+        (&["--mode", "WRITE_TRUNCATE"], "say --if-exists truncate"),
+        (&["--mode", "new"], "say --if-exists append, truncate or replace"),
+        (&["--timeout", "9"], "?connect-timeout=SECONDS"),
+        (&["--na", "-"], "say --null S"),
+        (&["--version"], "say inrush --version"),
         (&["--upsert"], "say --on-conflict update --key COLUMN"),
         (&["--overwrite"], "--if-exists replace"),
         (&["--threads", "4"], "--encoders N"),
@@ -282,6 +290,61 @@ fn what_is_no_option_is_never_said_to_be_a_file() {
     fixture.misused(&["laod"]).says(&["similar subcommand exists: 'load'"]);
     fixture.misused(&["help", "laod"]).says(&["similar subcommand exists: 'load'"]);
     fixture.misused(&["help", "xyzzy"]).says(&["'xyzzy'"]);
+}
+
+#[test]
+fn places_that_are_in_another_order_or_one_word_are_told_as_they_are_meant() {
+    let fixture = Fixture::new();
+    fixture.write("p.csv", "id,name\n1,a\n").write("q.csv", "id,name\n1,a\n").write("a.zip", "PK");
+    for (args, says) in [
+        (&["load", "t.db", "p.csv"][..], "try: name the database last: inrush load p.csv t.db"),
+        (&["load", "t.db"], "inrush load - t.db --table NAME"),
+        (&["load", "p.csv,q.csv", "t.db"], "put blanks between them: p.csv q.csv"),
+        (&["load", "a.zip/p.csv", "t.db"], "named behind a !: 'a.zip!p.csv'"),
+        (&["load", "p.csv", "u/geheim@host/db"], "'u/...' is not a supported target"),
+        (&["load", "p.csv", "user:pw-geheim@host/x.db"], "'user:...' is not a supported target"),
+    ] {
+        let run = fixture.leaves_all(|| fixture.inrush(args)).says(&[says]);
+        assert!(!run.stderr.contains("geheim"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn words_may_be_in_any_case() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id\tname\n1\ta\n").write("soh.csv", "id\u{1}name\n2\u{1}b\n");
+    let words = ["--delimiter", "TAB", "--strategy", "SQLITE/BIND", "--if-exists", "TRUNCATE"];
+    let types = ["--type", "id=NUMERIC(10,2)", "--table", "t"];
+    fixture.sql("t.db", "CREATE TABLE t (id NUMERIC, name TEXT)");
+    fixture.load(&[&["in.csv", "t.db"], &words[..], &types].concat()).exits(0);
+    fixture.load(&["soh.csv", "t.db", "--table", "u", "--delimiter", "0x01"]).exits(0);
+    assert_eq!(fixture.table("t.db", "u"), rows![[2, "b"]]);
+}
+
+#[test]
+fn a_file_of_profiles_that_is_not_there_is_a_note() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id\n1\n");
+    let run = fixture.load(&["in.csv", "t.db", "--profiles", "none.toml"]).exits(0);
+    assert!(run.stdout.contains("there is no file none.toml"), "{}", run.stdout);
+}
+
+#[test]
+fn no_example_of_a_help_is_longer_than_its_lines() {
+    let fixture = Fixture::new();
+    let job = fixture.inrush(&["job", "--help"]).exits(0).stdout;
+    let begin = job.lines().find(|line| line.contains("inrush job begin")).unwrap();
+    assert!(begin.ends_with("> job.json"), "{begin}");
+    for command in ["load", "plan", "check", "doctor", "tune", "job", "bench"] {
+        let help = fixture.inrush(&[command, "--help"]).exits(0).stdout;
+        let (_, examples) = help.split_once("Examples:\n").unwrap_or(("", ""));
+        let examples = examples.split("\n\n").next().unwrap();
+        for line in examples.lines() {
+            let is_example =
+                line.trim_start().starts_with("inrush ") || line.contains(" | inrush ");
+            assert!(is_example, "{command}: {line}");
+        }
+    }
 }
 
 #[test]
