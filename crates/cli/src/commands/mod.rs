@@ -215,8 +215,47 @@ pub(crate) fn completions(shell: Shell) -> Result<u64> {
     let mut script = Vec::new();
     let mut command = with_choices(visible(&help::command()));
     clap_complete::generate(shell, &mut command, "inrush", &mut script);
-    print(&String::from_utf8(script)?)?;
+    let script = String::from_utf8(script)?;
+    print(&match shell {
+        Shell::Bash => with_files(&script, &command),
+        _ => script,
+    })?;
     Ok(0)
+}
+
+/// Bash's script so that it proposes no options where a command takes a path: bash proposes files where nothing else is.
+fn with_files(script: &str, command: &clap::Command) -> String {
+    let mut functions = Vec::new();
+    taking_paths(command, "inrush", &mut functions);
+    // What ends each function; the same stands deeper behind a dash.
+    const ALL: &str = r#"            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )"#;
+    let mut is_path = false;
+    let line = |line: &str| {
+        if let Some(function) =
+            line.trim().strip_suffix(')').filter(|name| name.starts_with("inrush"))
+        {
+            is_path = functions.iter().any(|name| name == function);
+        }
+        match line.split_once(" || ${COMP_CWORD} -eq ") {
+            Some((options, _)) if is_path => format!("{options} ]] ; then\n"),
+            None if is_path && line == ALL => String::new(),
+            _ => format!("{line}\n"),
+        }
+    };
+    script.lines().map(line).collect()
+}
+
+/// What the script calls the commands whose first place is a path.
+fn taking_paths(command: &clap::Command, function: &str, functions: &mut Vec<String>) {
+    let is_path = |arg: &clap::Arg| {
+        matches!(arg.get_value_hint(), clap::ValueHint::FilePath | clap::ValueHint::DirPath)
+    };
+    if command.get_positionals().next().is_some_and(is_path) {
+        functions.push(function.to_owned());
+    }
+    for sub in command.get_subcommands() {
+        taking_paths(sub, &format!("{function}__subcmd__{}", sub.get_name()), functions);
+    }
 }
 
 /// The command without what help does not show either, which scripts would complete all the same.

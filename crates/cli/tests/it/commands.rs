@@ -608,6 +608,22 @@ fn completions_are_scripts_that_their_shells_read() {
 }
 
 #[test]
+fn files_are_completed_where_a_command_takes_them() {
+    let fixture = Fixture::new();
+    let script = fixture.inrush(&["completions", "bash"]).exits(0).stdout;
+    fixture.write("inrush.sh", script);
+    let proposed = |words: &str, count: usize| {
+        let ask = format!(
+            "source inrush.sh; COMP_WORDS=({words} ''); COMP_CWORD={count}; _inrush inrush '' load; echo ${{#COMPREPLY[@]}}"
+        );
+        String::from_utf8(fixture.tool("bash", &["-c", &ask], b"")).unwrap().trim().to_owned()
+    };
+    // Where it proposes nothing, bash has files.
+    assert_eq!([proposed("inrush load", 2), proposed("inrush job write", 3)], ["0", "0"]);
+    assert_ne!(proposed("inrush job", 2), "0");
+}
+
+#[test]
 fn the_manual_page_is_one() {
     let page = Fixture::new().inrush(&["man"]).exits(0).stdout;
     assert!(page.contains(".TH inrush 1"), "{page}");
