@@ -191,7 +191,7 @@ impl<'a> Column<'a> {
             View::Text(offsets) => {
                 !column.bytes && has_nul_fault && memchr::memchr(0, own(offsets)).is_some()
             }
-            View::Moment { values, per_second, .. } if per_second < NANOSECONDS => {
+            View::Moment { values, per_second: MICROSECONDS, .. } => {
                 !column.typed || values.iter().any(|value| is_endless(*value))
             }
             View::Date(values) => !column.typed || values.iter().any(|day| is_endless_day(*day)),
@@ -203,9 +203,7 @@ impl<'a> Column<'a> {
     /// Whether a value is what DuckDB's Arrow and Parquet have for `infinity` and `-infinity`, which are no dates.
     fn is_endless(&self, row: usize) -> bool {
         match self.view {
-            View::Moment { values, per_second, .. } => {
-                per_second < NANOSECONDS && is_endless(values[row])
-            }
+            View::Moment { values, per_second: MICROSECONDS, .. } => is_endless(values[row]),
             View::Date(values) => is_endless_day(values[row]),
             _ => false,
         }
@@ -314,8 +312,9 @@ impl<'a> Column<'a> {
     }
 }
 
-/// The year 2262 of nanoseconds is the last timestamp that pandas has, and no more than that.
-const NANOSECONDS: i64 = 1_000_000_000;
+/// What DuckDB's timestamps are, but for those of a unit of their own: their infinity is a year that no target has, or with nanoseconds
+/// one that is pandas' last.
+const MICROSECONDS: i64 = 1_000_000;
 
 fn is_endless(value: i64) -> bool {
     value == i64::MAX || value == -i64::MAX

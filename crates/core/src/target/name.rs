@@ -67,50 +67,39 @@ impl TableName {
         Ok(Self { schema, table })
     }
 
-    /// Refuses what a new table is hardly to be called: a name in quotes that the target, whose own are `quotes`, would take for a part of
-    /// it, with a list of columns behind it, or with blanks around it.
-    ///
-    /// # Errors
-    /// When it is such a name.
-    pub fn expect_meant(text: &str, quotes: &[(char, char)]) -> Result<()> {
+    /// What to know of a new table that is hardly to be called so: in quotes that the target, whose own are `quotes`, takes for a part of
+    /// the name, with a list of columns behind it, or with blanks around it.
+    pub fn hardly_meant(text: &str, quotes: &[(char, char)]) -> Option<String> {
         const QUOTES: [(char, char); 4] = [('"', '"'), ('\'', '\''), ('`', '`'), ('[', ']')];
-        let refused = |why: &str, meant: String| {
-            Err(Error::usage(format!("--table {text}: {why}"))
-                .advise(meant)
-                .advise("or create a table of that whole name before, and load into that one"))
-        };
         let bare = text.trim();
         if bare.len() < text.len() {
-            let meant = format!("say --table {}", shell_word(bare));
-            return refused("the name has blanks around it", meant);
+            let meant = shell_word(bare);
+            return Some(format!(
+                "blanks are a part of the name '{text}' (--table {meant} has none)"
+            ));
         }
         let mut foreign = QUOTES.iter().filter(|pair| !quotes.contains(pair));
         let is_around = |(open, close): &&(char, char)| {
             text.len() > 2 && text.starts_with(*open) && text.ends_with(*close)
         };
         if let Some((open, close)) = foreign.find(is_around) {
-            let meant = format!("say --table {}", shell_word(&text.replace([*open, *close], "")));
-            return refused("the quotes would be a part of the name", meant);
+            let meant = shell_word(&text.replace([*open, *close], ""));
+            return Some(format!(
+                "the quotes are a part of the name {text} (--table {meant} has none)"
+            ));
         }
-        let list = text.strip_suffix(')').and_then(|text| text.rsplit_once('('));
-        let Some((name, columns)) = list.filter(|(name, _)| !name.is_empty()) else {
-            return Ok(());
-        };
+        let (name, columns) = text.strip_suffix(')')?.rsplit_once('(')?;
         let columns: Vec<&str> = columns.split(',').map(str::trim).collect();
         let is_column = |name: &&str| name.starts_with(|c: char| c.is_alphabetic() || c == '_');
         // A copy of a file may be called `t (copy)`.
-        let is_list = columns.len() > 1 || !name.ends_with(' ');
-        match is_list && columns.iter().all(is_column) {
-            true => refused(
-                "the list of columns would be a part of the name",
-                format!(
-                    "say --table {} --columns {}",
-                    shell_word(name.trim_end()),
-                    shell_word(&columns.join(","))
-                ),
-            ),
-            false => Ok(()),
-        }
+        let is_list = !name.is_empty() && (columns.len() > 1 || !name.ends_with(' '));
+        (is_list && columns.iter().all(is_column)).then(|| {
+            format!(
+                "what is in brackets is a part of the name {text} (--table {} --columns {} takes columns)",
+                shell_word(name.trim_end()),
+                shell_word(&columns.join(","))
+            )
+        })
     }
 
     /// Refuses a part that `engine` would cut off, with `max` units of what `length` counts.
@@ -166,25 +155,23 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_hardly_meant_is_refused() {
-        let advice = |text: &str, quotes: &[(char, char)]| {
-            Some(TableName::expect_meant(text, quotes).err()?.advice()[0].clone())
-        };
+    fn a_name_that_is_hardly_meant_is_told() {
+        let note = |text: &str, quotes: &[(char, char)]| TableName::hardly_meant(text, quotes);
         for (text, wanted) in [
-            ("\"t\"", "say --table t"),
-            ("[t]", "say --table t"),
-            ("`d`.`t`", "say --table d.t"),
-            ("'a b'", "say --table 'a b'"),
-            (" t", "say --table t"),
-            ("t(id,name)", "say --table t --columns id,name"),
-            ("t (id, name)", "say --table t --columns id,name"),
+            ("\"t\"", "--table t "),
+            ("[t]", "--table t "),
+            ("`d`.`t`", "--table d.t "),
+            ("'a b'", "--table 'a b' "),
+            (" t", "--table t "),
+            ("t(id,name)", "--table t --columns id,name "),
+            ("t (id, name)", "--table t --columns id,name "),
         ] {
-            assert_eq!(advice(text, &[]).as_deref(), Some(wanted), "{text}");
+            assert!(note(text, &[]).unwrap().contains(wanted), "{text}");
         }
         for text in ["t", "a b", "t\"", "2024 (1)", "t (copy)", "f(1)", "(a)", "a.b", "\""] {
-            assert_eq!(advice(text, &[]), None, "{text}");
+            assert_eq!(note(text, &[]), None, "{text}");
         }
-        assert_eq!(advice("\"t(a)\"", &[('"', '"')]), None);
+        assert_eq!(note("\"t(a)\"", &[('"', '"')]), None);
     }
 
     #[test]

@@ -249,9 +249,9 @@ fn gather(
         steps::refuse(target, &places)?;
     }
     let mut target_facts = facts(request, &table, stop)?;
-    if let (Some(typed), None) = (&typed, &target_facts.table) {
-        TableName::expect_meant(typed, target.quotes())?;
-    }
+    let hardly_meant = typed
+        .filter(|_| target_facts.table.is_none())
+        .and_then(|typed| TableName::hardly_meant(&typed, target.quotes()));
     steps::rename_older(&mut target_facts.ledger, &places);
     let (mut start, mut begun) = (None, None);
     match in_steps {
@@ -312,6 +312,7 @@ fn gather(
     source_facts.taken = columns.apply(&mut source_facts.fields, inrush_source::type_of)?;
     are_there(&readers, &source_facts)?;
     let spelt = null_everywhere(request, &own, &source_facts.fields, target_facts.table.as_ref());
+    source_facts.warnings.extend(hardly_meant);
     source_facts.warnings.extend(spelt);
     source_facts.warnings.extend(left_in_folders(&places, &source_facts));
     let reason = start.as_ref().and_then(|start| start.reason.clone());

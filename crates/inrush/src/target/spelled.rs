@@ -36,7 +36,8 @@ pub(super) fn refuse_misread(text: &str) -> Result<()> {
         return Err(Error::usage(format!("{text}: a file has one scheme"))
             .advise(format!("write {scheme}:{path}")));
     }
-    if let Some((path, parameters)) = rest.split_once('?')
+    if !rest.contains(":memory:")
+        && let Some((path, parameters)) = rest.split_once('?')
         && parameters.split_once('=').is_some_and(|(name, _)| is_word(name))
         && !Path::new(rest).exists()
     {

@@ -293,7 +293,7 @@ over_every_target! {
         tables::bytes_that_are_asked_for_are_the_files_own,
         tables::rows_are_compared_by_a_key_that_they_have,
         tables::rows_with_one_key_go_into_a_new_table_in_order,
-        tables::names_that_are_hardly_meant_are_refused,
+        tables::names_that_are_hardly_meant_are_told,
         bad_rows::one_in_a_hundred_thousand,
         bad_rows::go_aside_as_they_are_written,
         bad_rows::among_a_thousand_cost_no_good_one,

@@ -689,14 +689,11 @@ fn elements_of_a_domain_and_single_characters_are_kept_whole_or_refused() {
 fn lists_are_arrays() {
     for_each_server(|server| {
         server.drop_table("t");
-        server.sql("DROP TYPE IF EXISTS mood; CREATE TYPE mood AS ENUM ('sad', 'it''s ok')");
-        server.sql(
-            "CREATE TABLE t (id int, n int[], x text[], p numeric(5,2)[], m mood[], deep bigint[])",
-        );
+        server.sql("CREATE TABLE t (id int, n int[], x text[], p numeric(5,2)[], deep bigint[])");
         server.write(
             "t.jsonl",
-            "{\"id\":1,\"n\":[1,null,-3],\"x\":[\"a, \\\"b\\\"\\\\ {\",\"null\",\"\",7],\"p\":[1.5],\"m\":[\"it's ok\"],\"deep\":[[1,2],[3,4]]}\n\
-             {\"id\":2,\"n\":[],\"x\":null,\"p\":null,\"m\":[],\"deep\":[]}\n\
+            "{\"id\":1,\"n\":[1,null,-3],\"x\":[\"a, \\\"b\\\"\\\\ {\",\"null\",\"\",7],\"p\":[1.5],\"deep\":[[1,2],[3,4]]}\n\
+             {\"id\":2,\"n\":[],\"x\":null,\"p\":null,\"deep\":[]}\n\
              {\"id\":3,\"n\":[\"x\"]}\n\
              {\"id\":4,\"deep\":[[1],[2,3]]}\n",
         );
@@ -709,19 +706,11 @@ fn lists_are_arrays() {
             }
             run.exits(3);
             let stored = rows![
-                [
-                    1,
-                    "{1,NULL,-3}",
-                    r#"{"a, \"b\"\\ {","null","",7}"#,
-                    "{1.50}",
-                    "{\"it's ok\"}",
-                    "{{1,2},{3,4}}"
-                ],
-                [2, "{}", (), (), "{}", "{}"]
+                [1, "{1,NULL,-3}", r#"{"a, \"b\"\\ {","null","",7}"#, "{1.50}", "{{1,2},{3,4}}"],
+                [2, "{}", (), (), "{}"]
             ];
             assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
             server.sql("TRUNCATE t");
         }
-        server.drop_table("t").sql("DROP TYPE mood");
     });
 }
