@@ -110,7 +110,7 @@ pub(crate) fn plan_knowing(
     stoppable(observer, |stop| gather(request, rows, target, &location, facts, stop))
 }
 
-/// What is no target, where a database is named before it.
+/// The error of a place that no target takes; where the first source is a database, what to try is the other order.
 fn target_first(request: &Request, error: Error) -> Error {
     let is_database =
         |text: &String| target::find(text).is_ok_and(|(target, _)| target.has_tables());
