@@ -395,10 +395,12 @@ impl Link {
                     if bytes.len() as u64 == length {
                         return Ok(bytes);
                     }
-                    lost.map_or_else(
-                        || Trouble::lost(self.too_short(got, first.version.bytes)),
-                        |error| self.lost(&error),
-                    )
+                    match lost {
+                        // A part that is whole, and shorter than what was asked for, is no trouble.
+                        None if got > at => continue,
+                        None => Trouble::lost(self.too_short(got, first.version.bytes)),
+                        Some(error) => self.lost(&error),
+                    }
                 }
                 Err(trouble) => trouble,
             };
