@@ -220,8 +220,9 @@ pub(crate) fn after_quote(dialect: &Dialect, bytes: &[u8], at: usize) -> (AfterQ
     (right_after_quote(dialect, bytes, at + blanks), at + blanks)
 }
 
+/// The same, where no blanks may come before it.
 #[inline(always)]
-fn right_after_quote(dialect: &Dialect, bytes: &[u8], at: usize) -> AfterQuote {
+pub(crate) fn right_after_quote(dialect: &Dialect, bytes: &[u8], at: usize) -> AfterQuote {
     let Some(&byte) = bytes.get(at) else { return AfterQuote::End };
     if byte == dialect.delimiter {
         AfterQuote::Delimiter

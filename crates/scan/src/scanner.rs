@@ -39,7 +39,7 @@ use memchr::memchr_iter;
 use crate::blocks::Bits;
 use crate::dialect::{Dialect, Newline};
 pub use crate::record::{Fault, Field, Form, Record, unescape};
-use crate::repair::{AfterQuote, Repair, after_quote, broken_record, line};
+use crate::repair::{AfterQuote, Repair, after_quote, broken_record, line, right_after_quote};
 
 /// Splits bytes into records and fields.
 #[derive(Clone, Debug)]
@@ -80,11 +80,22 @@ impl<'a> Scanner<'a> {
         let (dialect, bytes) = (&self.dialect, self.bytes);
         // A copy of its own stays in registers.
         let mut bits = self.bits;
-        let walked = match (dialect.quote.is_some(), dialect.escape.is_some()) {
-            (false, false) => walk::<2, false, false>(dialect, bytes, start, &mut bits, fields),
-            (false, true) => walk::<3, false, true>(dialect, bytes, start, &mut bits, fields),
-            (true, false) => walk::<3, true, false>(dialect, bytes, start, &mut bits, fields),
-            (true, true) => walk::<4, true, true>(dialect, bytes, start, &mut bits, fields),
+        let bits_of = &mut bits;
+        let walked = match (dialect.quote.is_some(), dialect.escape.is_some(), dialect.blanks) {
+            (false, false, _) => {
+                walk::<2, false, false, false>(dialect, bytes, start, bits_of, fields)
+            }
+            (false, true, _) => {
+                walk::<3, false, true, false>(dialect, bytes, start, bits_of, fields)
+            }
+            (true, false, false) => {
+                walk::<3, true, false, false>(dialect, bytes, start, bits_of, fields)
+            }
+            (true, true, false) => {
+                walk::<4, true, true, false>(dialect, bytes, start, bits_of, fields)
+            }
+            // Blanks are rare: one walk is enough for both.
+            (true, _, true) => walk::<4, true, true, true>(dialect, bytes, start, bits_of, fields),
         };
         self.bits = bits;
         match walked {
@@ -128,7 +139,7 @@ impl<'a> Scanner<'a> {
 /// Walks over the record at `start`, `bits` being there too. Returns where it ends, without and
 /// with its terminator, or where the walk failed.
 #[inline(always)]
-fn walk<const N: usize, const QUOTE: bool, const ESCAPE: bool>(
+fn walk<const N: usize, const QUOTE: bool, const ESCAPE: bool, const BLANKS: bool>(
     dialect: &Dialect,
     bytes: &[u8],
     start: usize,
@@ -165,10 +176,14 @@ fn walk<const N: usize, const QUOTE: bool, const ESCAPE: bool>(
                 return Err(bytes.len());
             }
             bits.skip_to(literal + 1);
-        } else if QUOTE && (at == first || opens_behind_blanks(dialect, bytes, first, at)) {
+        } else if QUOTE && (at == first || BLANKS && opens_behind_blanks(dialect, bytes, first, at))
+        {
             let (end, form) = quoted::<N, ESCAPE>(dialect, bytes, bits).ok_or(bytes.len())?;
             fields.push(Field { start: at as u32 + 1, end: end as u32, form });
-            let (after, follows) = after_quote(dialect, bytes, end + 1);
+            let (after, follows) = match BLANKS {
+                true => after_quote(dialect, bytes, end + 1),
+                false => (right_after_quote(dialect, bytes, end + 1), end + 1),
+            };
             match after {
                 AfterQuote::Delimiter => {
                     bits.next::<N>(bytes);
@@ -189,7 +204,7 @@ fn walk<const N: usize, const QUOTE: bool, const ESCAPE: bool>(
 /// Whether blanks alone stand between the field's `first` byte and the quote at `at`.
 #[inline]
 fn opens_behind_blanks(dialect: &Dialect, bytes: &[u8], first: usize, at: usize) -> bool {
-    dialect.blanks && dialect.before_blanks(bytes, first, at) == first
+    dialect.before_blanks(bytes, first, at) == first
 }
 
 /// The rest of a quoted field, `bits` being behind its opening quote: where the closing quote is
