@@ -3,8 +3,9 @@
 //! Without quotes and escapes every newline is a boundary, and the last one before the goal is
 //! found from the right. With them the walk goes from quote to quote (and escape to escape) and
 //! leaves the text in between alone: outside quotes, a quote opens a field when a delimiter or a
-//! boundary is right before it, or before the blanks there. Newlines are searched only in the gaps between quoted fields, from
-//! the right, to keep track of where the current record starts.
+//! boundary is right before it, or before the blanks there, in dialects with such. Newlines are
+//! searched only in the gaps between quoted fields, from the right, to keep track of where the
+//! current record starts.
 //!
 //! ```text
 //!   1,"a, b",x\n2,"c\nd",y\n3,...
@@ -87,7 +88,12 @@ impl Cutter {
             record: 0,
             at: 0,
         };
-        if one == other { cut.run::<1>() } else { cut.run::<2>() }
+        match (one == other, self.dialect.blanks) {
+            (true, false) => cut.run::<1, false>(),
+            (false, false) => cut.run::<2, false>(),
+            // Blanks are rare: one walk is enough for both.
+            (_, true) => cut.run::<2, true>(),
+        }
     }
 
     /// Every newline is a boundary.
@@ -130,10 +136,10 @@ enum Step {
 }
 
 impl Cut<'_> {
-    /// Searches with `N` of the needles.
-    fn run<const N: usize>(mut self) -> Option<usize> {
+    /// Searches with `N` of the needles; `BLANKS` says whether the dialect has them around quotes.
+    fn run<const N: usize, const BLANKS: bool>(mut self) -> Option<usize> {
         loop {
-            if let Step::Done(cut) = self.step::<N>() {
+            if let Step::Done(cut) = self.step::<N, BLANKS>() {
                 return cut;
             }
         }
@@ -141,7 +147,7 @@ impl Cut<'_> {
 
     /// Passes a gap and what comes after it: a quoted field, an escape, a comment, or the end.
     #[inline(always)]
-    fn step<const N: usize>(&mut self) -> Step {
+    fn step<const N: usize, const BLANKS: bool>(&mut self) -> Step {
         let special = self.bits.next::<N>(self.bytes);
         let gap_end = special.unwrap_or(self.bytes.len());
         self.pass_gap(gap_end);
@@ -164,13 +170,13 @@ impl Cut<'_> {
         if Some(self.bytes[special]) == self.dialect.escape {
             return self.pass_escape(special);
         }
-        let start = match self.dialect.blanks {
+        let start = match BLANKS {
             true => self.dialect.before_blanks(self.bytes, self.at, special),
             false => special,
         };
         let after_delimiter = start > self.at && self.bytes[start - 1] == self.dialect.delimiter;
         if start == self.record || after_delimiter {
-            return self.pass_quoted::<N>();
+            return self.pass_quoted::<N, BLANKS>();
         }
         self.at = special + 1;
         Step::On
@@ -216,7 +222,7 @@ impl Cut<'_> {
 
     /// Passes a quoted field, the opening quote of which was the last special byte.
     #[inline(always)]
-    fn pass_quoted<const N: usize>(&mut self) -> Step {
+    fn pass_quoted<const N: usize, const BLANKS: bool>(&mut self) -> Step {
         loop {
             let Some(at) = self.bits.next::<N>(self.bytes) else { return self.end(false) };
             if at >= self.goal && self.record > 0 {
@@ -232,7 +238,7 @@ impl Cut<'_> {
                 continue;
             }
             self.at = at + 1;
-            return match after_quote(self.dialect, self.bytes, self.at).0 {
+            return match after_quote::<BLANKS>(self.dialect, self.bytes, self.at).0 {
                 AfterQuote::Delimiter | AfterQuote::Newline => Step::On,
                 AfterQuote::End => self.end(true),
                 AfterQuote::Torn => self.end(false),

@@ -177,7 +177,7 @@ pub(crate) fn pass_line(dialect: &Dialect, bytes: &[u8], start: usize, mark: Mar
         } else if quoted && after == Some(byte) {
             i += 1;
         } else if quoted {
-            let (after, follows) = after_quote(dialect, bytes, i + 1);
+            let (after, follows) = after_quote::<true>(dialect, bytes, i + 1);
             match after {
                 AfterQuote::Text => {
                     return Passed { mark: Mark::Broken, next: i + 1, at: follows };
@@ -209,20 +209,23 @@ pub(crate) enum AfterQuote {
     Text,
 }
 
-/// What stands at `at`, behind a closing quote that isn't a doubled one, and where: blanks may come
-/// before it.
+/// What stands at `at`, behind a closing quote that isn't a doubled one, and where: in dialects with
+/// blanks these may come before it. Without `BLANKS` they are not looked for.
 #[inline(always)]
-pub(crate) fn after_quote(dialect: &Dialect, bytes: &[u8], at: usize) -> (AfterQuote, usize) {
-    let blanks = match dialect.blanks {
+pub(crate) fn after_quote<const BLANKS: bool>(
+    dialect: &Dialect,
+    bytes: &[u8],
+    at: usize,
+) -> (AfterQuote, usize) {
+    let blanks = match BLANKS {
         true => bytes[at..].iter().take_while(|byte| dialect.is_blank(**byte)).count(),
         false => 0,
     };
     (right_after_quote(dialect, bytes, at + blanks), at + blanks)
 }
 
-/// The same, where no blanks may come before it.
 #[inline(always)]
-pub(crate) fn right_after_quote(dialect: &Dialect, bytes: &[u8], at: usize) -> AfterQuote {
+fn right_after_quote(dialect: &Dialect, bytes: &[u8], at: usize) -> AfterQuote {
     let Some(&byte) = bytes.get(at) else { return AfterQuote::End };
     if byte == dialect.delimiter {
         AfterQuote::Delimiter

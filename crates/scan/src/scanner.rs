@@ -7,10 +7,10 @@
 //! comment  = comment-byte { any byte but newline } newline
 //! record   = field { delimiter field } newline
 //! field    = quoted | plain
-//! quoted   = [blanks] quote { any byte but quote, escape | quote quote | escape any byte } quote [blanks]
+//! quoted   = blanks quote { any byte but quote, escape | quote quote | escape any byte } quote blanks
 //! plain    = { any byte but delimiter, newline, escape | escape any byte }, not from a quote on
 //! newline  = "\n" | "\r\n", or with `Newline::Cr` "\r"
-//! blanks   = { " " | "\t" }, in dialects with them
+//! blanks   = { " " | "\t" }, none but in dialects with them
 //! ```
 //!
 //! The last newline may be missing, and an escape that is the input's last byte stands for itself.
@@ -27,9 +27,10 @@
 //!
 //! `Bits` hands over the positions of the special bytes (delimiter, newline, quote, escape), and a
 //! record is a walk over them: a delimiter ends a field, a newline the record, a quote at a field's
-//! first byte, or behind blanks alone, starts a quoted field, any other quote is text, an escape takes the byte after it out
-//! of the game. Bytes in between are never looked at. A dialect without quotes or escapes doesn't
-//! search for them: the walk is compiled once for each of the four cases, and chosen per record.
+//! first byte, or behind blanks alone, starts a quoted field, any other quote is text, an escape
+//! takes the byte after it out of the game. Bytes in between are never looked at. A dialect without
+//! quotes or escapes doesn't search for them: the walk is compiled once for each of the four cases,
+//! and once for dialects with blanks, and chosen per record.
 //!
 //! A broken record means that bytes are walked over more than once. How that stays linear is told
 //! in `repair.rs`: no byte is looked at more than ten times, whatever the input.
@@ -39,7 +40,7 @@ use memchr::memchr_iter;
 use crate::blocks::Bits;
 use crate::dialect::{Dialect, Newline};
 pub use crate::record::{Fault, Field, Form, Record, unescape};
-use crate::repair::{AfterQuote, Repair, after_quote, broken_record, line, right_after_quote};
+use crate::repair::{AfterQuote, Repair, after_quote, broken_record, line};
 
 /// Splits bytes into records and fields.
 #[derive(Clone, Debug)]
@@ -180,10 +181,7 @@ fn walk<const N: usize, const QUOTE: bool, const ESCAPE: bool, const BLANKS: boo
         {
             let (end, form) = quoted::<N, ESCAPE>(dialect, bytes, bits).ok_or(bytes.len())?;
             fields.push(Field { start: at as u32 + 1, end: end as u32, form });
-            let (after, follows) = match BLANKS {
-                true => after_quote(dialect, bytes, end + 1),
-                false => (right_after_quote(dialect, bytes, end + 1), end + 1),
-            };
+            let (after, follows) = after_quote::<BLANKS>(dialect, bytes, end + 1);
             match after {
                 AfterQuote::Delimiter => {
                     bits.next::<N>(bytes);
