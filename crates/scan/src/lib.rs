@@ -46,5 +46,7 @@ pub use number::{
     plain_decimal, plain_decimal_point, plain_integer, plain_integer_within, whole_is_exact,
 };
 pub use piece::{Boundary, Lines, Piece};
-pub use record::{Fault, Field, Form, Record, escapes_delimiter, is_open, unescape};
+pub use record::{
+    Fault, Field, Form, Record, escapes_delimiter, is_blank_after_quote, is_open, unescape,
+};
 pub use scanner::{Scanner, count_lines};

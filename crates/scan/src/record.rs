@@ -1,6 +1,7 @@
 //! What a scanner finds: records, fields, faults.
 
 use crate::dialect::Dialect;
+use crate::repair::{AfterQuote, after_quote};
 
 /// What must be done to a field's bytes to get its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,6 +101,16 @@ pub fn escapes_delimiter(dialect: &Dialect, bytes: &[u8], fields: &[Field]) -> b
     let ends_so = |field: &Field| !field.form.is_quoted() && field.raw(bytes).ends_with(b"\\");
     let Some((_, before)) = fields.split_last() else { return false };
     dialect.escape.is_none() && before.iter().any(ends_so)
+}
+
+/// Whether a record is broken by blanks between a closing quote and the end of its field, which a
+/// dialect with blanks takes.
+#[must_use]
+pub fn is_blank_after_quote(dialect: &Dialect, bytes: &[u8], fault: Fault) -> bool {
+    let Fault::TextAfterQuote { at } = fault else { return false };
+    let lenient = Dialect { blanks: true, ..dialect.clone() };
+    let (after, follows) = after_quote::<true>(&lenient, bytes, at as usize);
+    !dialect.blanks && follows > at as usize && after != AfterQuote::Text
 }
 
 /// Whether the quoted field whose opening quote is at `at` has no closing quote before the end of the bytes.

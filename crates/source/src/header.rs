@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use inrush_scan::{Dialect, Fault, Newline, Record, escapes_delimiter};
+use inrush_scan::{Dialect, Fault, Newline, Record, escapes_delimiter, is_blank_after_quote};
 
 use crate::decode::BeyondAscii;
 use crate::first_line::{self, Below, HeaderVerdict};
@@ -12,7 +12,7 @@ use crate::look::Records;
 use crate::sample::Sample;
 use crate::sniff::{self, First};
 use crate::{Place, Source, apart, decode, quoting};
-use inrush_core::encode::{is_blank_after_quote, quoting_words};
+use inrush_core::encode::quoting_words;
 use inrush_core::error::{Error, Result, is_invisible, shorten};
 use inrush_core::{ColumnRequest, DialectRequest, MissingColumns, NewColumns, Nulls, Type};
 
@@ -306,7 +306,7 @@ fn broken(head: &Head, record: &Record, fault: Fault, dialect: &Dialect) -> Erro
         head.input.name,
         quoting_words(fault, record, text, dialect)
     ));
-    if is_blank_after_quote(fault, text, dialect) {
+    if is_blank_after_quote(dialect, text, fault) {
         return error;
     }
     match quoting::is_sound(text, head.whole, dialect) {

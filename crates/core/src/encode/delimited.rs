@@ -1,6 +1,8 @@
 //! Fields between delimiters: CSV and what is like it.
 
-use inrush_scan::{Dialect, Fault, Field, Form, Scanner, count_lines, unescape};
+use inrush_scan::{
+    Dialect, Fault, Field, Form, Scanner, count_lines, is_blank_after_quote, unescape,
+};
 
 use crate::encode::text::{Record, Records, Syntax, What};
 use crate::encode::{BadRecord, Shape, Verdict};
@@ -119,7 +121,7 @@ pub fn quoting_words(
             format!("the quote at byte {column} of the line is never closed")
         }
         Fault::EscapedEnd { .. } => "the line ends in an escape that nothing follows".to_owned(),
-        _ if is_blank_after_quote(fault, bytes, dialect) => {
+        _ if is_blank_after_quote(dialect, bytes, fault) => {
             "a blank stands after a closing quote (--trim leaves it out)".to_owned()
         }
         Fault::TextAfterQuote { at } => {
@@ -128,16 +130,6 @@ pub fn quoting_words(
             format!("text after a closing quote: {}", shorten(first_line(tail)))
         }
     }
-}
-
-/// Whether what breaks the quoting is blanks between a closing quote and the end of its field.
-pub fn is_blank_after_quote(fault: Fault, bytes: &[u8], dialect: &Dialect) -> bool {
-    let Fault::TextAfterQuote { at } = fault else { return false };
-    let text = &bytes[at as usize..];
-    let is_blank = |byte: u8| matches!(byte, b' ' | b'\t') && byte != dialect.delimiter;
-    let end = text.iter().find(|byte| !is_blank(**byte));
-    let ends = end.is_none_or(|byte| matches!(byte, b'\n' | b'\r') || *byte == dialect.delimiter);
-    !dialect.blanks && text.first().copied().is_some_and(is_blank) && ends
 }
 
 fn first_line(bytes: &[u8]) -> &[u8] {

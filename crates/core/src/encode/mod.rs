@@ -23,7 +23,7 @@ use crate::flow::{Chunk, Code, RowFault, Wire};
 use crate::reading::Reading;
 
 pub use columns::{Texts, column_data, csv_field, is_viewed};
-pub use delimited::{is_blank_after_quote, quoting_words};
+pub use delimited::quoting_words;
 pub use foreseen::{Foreseen, may_be_more_than_text};
 pub use json::{Json, fault_words, inner, objects_around, push_name};
 pub use row::{Day, Moment, Row, Typed, has_whole_digits, write_time};
