@@ -190,9 +190,7 @@ _SECONDS = {"W": 604_800, "D": 86_400, "h": 3_600, "m": 60}
 
 
 def iso_duration(value: Any) -> str:
-    """A `timedelta`, also one of pandas or NumPy, as ISO 8601 has durations: `PT93600.5S`, `PT-1S`; PyArrow's intervals, as Arrow's are: `P1Y2M3DT4H`."""
-    if isinstance(value, tuple):
-        return _interval(*value)
+    """A `timedelta`, also one of pandas or NumPy, as ISO 8601 has durations: `PT93600.5S`, `PT-1S`."""
     if isinstance(value, datetime.timedelta):
         micros = (value.days * 86_400 + value.seconds) * 1_000_000 + value.microseconds
         # pandas' are finer.
@@ -206,31 +204,6 @@ def iso_duration(value: Any) -> str:
             power = _POWERS[unit]
         else:
             raise TypeError(f"a duration in '{unit or 'no unit'}' has no length")
-    return _seconds(count, power)
-
-
-def _interval(months: int, days: int, nanos: int) -> str:
-    """An interval: each part has its own sign."""
-
-    def parts(count: int, *units: tuple[str, int]) -> str:
-        sign, left, text = "-" if count < 0 else "", abs(count), ""
-        for unit, size in units:
-            whole, left = divmod(left, size)
-            text += f"{sign}{whole}{unit}" if whole else ""
-        return text
-
-    day = parts(months, ("Y", 12), ("M", 1)) + parts(days, ("D", 1))
-    second = 10**9
-    clock = parts(nanos, ("H", 3_600 * second), ("M", 60 * second))
-    rest = abs(nanos) % (60 * second)
-    if rest:
-        fraction = f".{rest % second:09}".rstrip("0").rstrip(".")
-        clock += f"{'-' if nanos < 0 else ''}{rest // second}{fraction}S"
-    return f"P{day}T{clock or '0S'}" if clock or not day else f"P{day}"
-
-
-def _seconds(count: int, power: int) -> str:
-    """So many parts of a second."""
     seconds, fraction = divmod(abs(count), 10**power)
     digits = f".{fraction:0{power}}".rstrip("0") if fraction else ""
     return f"PT{'-' if count < 0 else ''}{seconds}{digits}S"

@@ -13,6 +13,7 @@ use arrow_array::{
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, TimeUnit};
 use inrush::plan::{Misfit, ReadRequest, Readers, Spoiler, Trim, Type};
+use inrush::source::{duration_text, interval_text};
 use inrush_scan::Zone;
 use pyo3::exceptions::{PyAttributeError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::intern;
@@ -1211,19 +1212,19 @@ fn text_of<'py>(kind: Kind, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Py
     Ok(text.cast_into::<PyString>()?)
 }
 
-/// A `timedelta` as ISO 8601 has durations, and as Arrow's are written: `PT93600.5S`, `PT-1S`.
+/// A `timedelta`, or an interval of PyArrow, as ISO 8601 has durations, and as Arrow's are written: `PT93600.5S`, `PT-1S`.
 fn duration(value: &Bound<'_, PyAny>) -> PyResult<String> {
     let py = value.py();
     let classes = Classes::get(py)?;
+    if value.is_instance_of::<PyTuple>() {
+        let (months, days, nanos) = value.extract()?;
+        return Ok(interval_text(months, days, nanos));
+    }
     if !value.get_type().is(classes.timedelta.bind(py)) {
         // NumPy's and pandas' may have more digits.
         return classes.iso_duration.bind(py).call1((value,))?.extract();
     }
     let part = |name: &str| value.getattr(name)?.extract::<i128>();
     let micros = (part("days")? * 86_400 + part("seconds")?) * 1_000_000 + part("microseconds")?;
-    let (sign, size) = (if micros < 0 { "-" } else { "" }, micros.unsigned_abs());
-    let (seconds, micros) = (size / 1_000_000, size % 1_000_000);
-    let fraction = format!(".{micros:06}");
-    let fraction = fraction.trim_end_matches('0').trim_end_matches('.');
-    Ok(format!("PT{sign}{seconds}{fraction}S"))
+    Ok(duration_text(micros, 6))
 }

@@ -36,7 +36,7 @@ mod split;
 pub mod survey;
 mod text;
 
-pub use columns::{BatchSource, Stream, columns_of};
+pub use columns::{BatchSource, Stream, columns_of, duration_text, interval_text};
 pub use infer::type_of;
 pub use input::{Input, Source};
 pub use inrush_core::cut::RECORD_BYTES_MAX;

@@ -61,6 +61,7 @@ use inrush_store::{Stop, watched};
 use reading::{Reading, names_of, readings};
 use rows::Rows;
 pub use rows::{BatchSource, Stream, columns_of};
+pub use text::{duration_text, interval_text};
 
 /// Columns that a batch can have; more are more than any target takes.
 const COLUMNS_MAX: usize = u16::MAX as usize;

@@ -321,6 +321,22 @@ fn durations<T: ArrowPrimitiveType<Native = i64>>(array: &dyn Array, places: u32
     })
 }
 
+/// The text that a duration has in a column of such: `PT93600.5S`, of a count of a second's last of `places` decimal places.
+pub fn duration_text(count: i128, places: u32) -> String {
+    let mut out = "PT".to_owned();
+    // Writing to memory doesn't fail.
+    let _ = seconds(count, places, &mut out);
+    out
+}
+
+/// The text that an interval has in a column of such: `P1Y2M3DT4H5M6.5S`.
+pub fn interval_text(months: i32, days: i32, nanos: i64) -> String {
+    let mut out = String::new();
+    // Writing to memory doesn't fail.
+    let _ = interval(months, days, nanos, 9, &mut out);
+    out
+}
+
 /// As ISO 8601 has them, and as PostgreSQL writes them: the parts that aren't zero, each with a sign of its own, `P1Y-2M3DT4H5M6.5S`.
 /// Those below a day come in units of a second's last of `places` decimal places.
 fn interval(months: i32, days: i32, units: i64, places: u32, out: &mut String) -> Result<()> {
