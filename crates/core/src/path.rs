@@ -143,12 +143,12 @@ pub fn deserialize<'de, D: Deserializer<'de>>(
 mod tests {
     use super::*;
 
-    #[cfg(unix)]
     #[test]
     fn a_path_with_spaces_stays_one_word_of_a_url() {
         assert_eq!(in_url(Path::new("/tmp/a b&c/s.sock")), "/tmp/a%20b%26c/s.sock");
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_path_becomes_text_and_the_same_path_again() {
         let of_bytes = |bytes: &[u8]| of_bytes(bytes.to_vec()).unwrap();
