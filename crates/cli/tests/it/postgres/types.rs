@@ -690,15 +690,18 @@ fn lists_are_arrays() {
     for_each_server(|server| {
         server.drop_table("t");
         server.sql("CREATE TABLE t (id int, n int[], x text[], p numeric(5,2)[], deep bigint[])");
-        server.write(
-            "t.jsonl",
-            "{\"id\":1,\"n\":[1,null,-3],\"x\":[\"a, \\\"b\\\"\\\\ {\",\"null\",\"\",7],\"p\":[1.5],\"deep\":[[1,2],[3,4]]}\n\
+        let nested = |id: u32, depth: usize| {
+            format!("{{\"id\":{id},\"deep\":{}1{}}}\n", "[".repeat(depth), "]".repeat(depth))
+        };
+        let flat = "{\"id\":1,\"n\":[1,null,-3],\"x\":[\"a, \\\"b\\\"\\\\ {\",\"null\",\"\",7],\"p\":[1.5],\"deep\":[[1,2],[3,4]]}\n\
              {\"id\":2,\"n\":[],\"x\":null,\"p\":null,\"deep\":[]}\n\
              {\"id\":3,\"n\":[\"x\"]}\n\
-             {\"id\":4,\"deep\":[[1],[2,3]]}\n",
-        );
+             {\"id\":4,\"deep\":[[1],[2,3]]}\n";
+        // Arrays have six dimensions at most, and a stack some thousand.
+        let deep = [nested(5, 6), nested(6, 7), nested(7, 100_000)].concat();
+        server.write("t.jsonl", format!("{flat}{deep}"));
         for way in server.ways_into_used() {
-            let load = ["t.jsonl", "--if-exists", "append", "--max-rejects", "2"];
+            let load = ["t.jsonl", "--if-exists", "append", "--max-rejects", "4"];
             let run = server.load(&[&load[..], &way.options()].concat());
             if run.status.code() == Some(2) {
                 // It takes no arrays.
@@ -707,7 +710,8 @@ fn lists_are_arrays() {
             run.exits(3);
             let stored = rows![
                 [1, "{1,NULL,-3}", r#"{"a, \"b\"\\ {","null","",7}"#, "{1.50}", "{{1,2},{3,4}}"],
-                [2, "{}", (), (), "{}"]
+                [2, "{}", (), (), "{}"],
+                [5, (), (), (), "{{{{{{1}}}}}}"]
             ];
             assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
             server.sql("TRUNCATE t");

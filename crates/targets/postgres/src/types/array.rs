@@ -90,11 +90,12 @@ pub(super) fn of_json(value: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     let mut out = Vec::with_capacity(value.len() + 8);
-    put_list(serde_json::from_slice(value).ok()?, &mut out)?;
+    put_list(serde_json::from_slice(value).ok()?, DIMENSIONS_MAX - 1, &mut out)?;
     Some(out)
 }
 
-fn put_list(items: Vec<&RawValue>, out: &mut Vec<u8>) -> Option<()> {
+/// Lists within may be so deep.
+fn put_list(items: Vec<&RawValue>, depth: usize, out: &mut Vec<u8>) -> Option<()> {
     out.push(b'{');
     for (index, item) in items.into_iter().enumerate() {
         if index > 0 {
@@ -102,7 +103,9 @@ fn put_list(items: Vec<&RawValue>, out: &mut Vec<u8>) -> Option<()> {
         }
         match item.get().as_bytes() {
             b"null" => out.extend_from_slice(b"NULL"),
-            [b'[', ..] => put_list(serde_json::from_str(item.get()).ok()?, out)?,
+            [b'[', ..] => {
+                put_list(serde_json::from_str(item.get()).ok()?, depth.checked_sub(1)?, out)?;
+            }
             [b'"', ..] => put_quoted(&serde_json::from_str::<String>(item.get()).ok()?, out),
             [b'{', ..] => put_quoted(item.get(), out),
             number_or_truth => out.extend_from_slice(number_or_truth),
