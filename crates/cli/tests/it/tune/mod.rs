@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use crate::fixture::Fixture;
 
 /// How long a test measures: longer only where the machine was too busy for a verdict.
-const BUDGETS: [&str; 3] = ["5s", "20s", "60s"];
+const BUDGETS: [&str; 4] = ["2s", "5s", "20s", "60s"];
 
 /// So many rows that a sample has more than nine chunks of SQLite or a server. Wide ones: a program without optimisation takes its time
 /// for each.
@@ -49,7 +49,7 @@ fn tuned(fixture: &Fixture, args: &[&str]) -> Json {
 
 /// The same with or without one, as quickly as may be.
 fn measured(fixture: &Fixture, args: &[&str]) -> Json {
-    measured_for("3s", fixture, args)
+    measured_for("1s", fixture, args)
 }
 
 fn measured_for(budget: &str, fixture: &Fixture, args: &[&str]) -> Json {
