@@ -588,3 +588,27 @@ def test_clocks_of_a_frame_are_those_of_the_zone_that_is_said(place):
     table = pa.table({"at": pa.array([dt.datetime(2024, 7, 1, 12), None], pa.timestamp("us"))})
     place.write(table, time_zone="at=Europe/Berlin")
     assert_same(place.values("at"), [dt.datetime(2024, 7, 1, 10, tzinfo=dt.timezone.utc), None])
+
+
+def test_a_parquet_file_of_a_type_that_is_not_supported_is_refused_as_a_whole(tmp_path, sqlite):
+    """Its other columns have types that only that description of them has: a duration would be a number."""
+    polars = pytest.importorskip("polars")
+    took = polars.Series("took", [dt.timedelta(days=1, microseconds=5), None])
+    huge = polars.Series("huge", [2**100, 1], dtype=polars.Int128)
+    polars.DataFrame([took, huge]).write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(inrush.SourceError, match="bit width of 128"):
+        inrush.load(tmp_path / "t.parquet", sqlite.url, table=sqlite.table)
+    polars.DataFrame([took]).write_parquet(tmp_path / "t.parquet")
+    inrush.load(tmp_path / "t.parquet", sqlite.url, table=sqlite.table)
+    assert sqlite.read() == (["took"], [("PT86400.000005S",), (None,)])
+
+
+def test_a_damaged_page_of_a_parquet_file_is_found_by_its_checksum(tmp_path, sqlite):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "t.parquet"
+    table = pa.table({"a": range(1000)})
+    parquet.write_table(table, path, write_page_checksum=True, compression="none", use_dictionary=False)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:500] + bytes([whole[500] ^ 1]) + whole[501:])
+    with pytest.raises(inrush.SourceError, match="CRC"):
+        inrush.load(path, sqlite.url, table=sqlite.table)

@@ -10,13 +10,15 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{TimestampMicrosecondType, TimestampNanosecondType};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, TimeUnit};
+use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
-use parquet::arrow::{ProjectionMask, parquet_to_arrow_schema};
 use parquet::basic::Type as PhysicalType;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 
+use super::parquet::written_schema;
 use super::{Failure, Unreadable, leaves};
 use crate::blocks::Piece;
 
@@ -39,7 +41,7 @@ pub(super) struct Twin {
 pub(super) fn of(
     file: &Piece,
     metadata: ArrowReaderMetadata,
-) -> Result<(ArrowReaderMetadata, Option<Twin>), ParquetError> {
+) -> Result<(ArrowReaderMetadata, Option<Twin>), Failure> {
     let descriptor = metadata.parquet_schema();
     let is_int96 = |leaf: &usize| descriptor.column(*leaf).physical_type() == PhysicalType::INT96;
     let timestamps: Vec<usize> = (0..descriptor.num_columns()).filter(is_int96).collect();
@@ -55,7 +57,7 @@ pub(super) fn of(
         let options = ArrowReaderOptions::new().with_schema(leaves::with_types(schema, &ty));
         ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)
     };
-    let written = written_units(&metadata);
+    let written = written_units(&metadata)?;
     let sampled = match written.is_some() {
         true => Vec::new(),
         false => {
@@ -83,19 +85,20 @@ pub(super) fn of(
 
 /// The units of the writer's own types, a leaf each, where the file has them: Arrow's as it says, Spark's are microseconds
 /// (<https://spark.apache.org/docs/latest/sql-ref-datatypes.html>).
-fn written_units(metadata: &ArrowReaderMetadata) -> Option<Vec<Option<TimeUnit>>> {
-    let file = metadata.metadata().file_metadata();
-    let said = file.key_value_metadata()?;
-    let has = |key: &str| said.iter().any(|pair| pair.key == key);
-    if has("ARROW:schema") {
-        // What can't be read says nothing.
-        let schema = parquet_to_arrow_schema(file.schema_descr(), Some(said)).ok()?;
+///
+/// # Errors
+/// When Arrow's can't be read.
+fn written_units(metadata: &ArrowReaderMetadata) -> Result<Option<Vec<Option<TimeUnit>>>, Failure> {
+    if let Some(schema) = written_schema(metadata)? {
         let mut units = Vec::new();
         schema.fields().iter().for_each(|field| units_of(field, &mut units));
-        return Some(units);
+        return Ok(Some(units));
     }
+    let file = metadata.metadata().file_metadata();
+    let is_spark = |pair: &KeyValue| pair.key == "org.apache.spark.version";
+    let wrote = file.key_value_metadata().is_some_and(|said| said.iter().any(is_spark));
     let leaves = file.schema_descr().num_columns();
-    has("org.apache.spark.version").then(|| vec![Some(TimeUnit::Microsecond); leaves])
+    Ok(wrote.then(|| vec![Some(TimeUnit::Microsecond); leaves]))
 }
 
 fn units_of(field: &Field, units: &mut Vec<Option<TimeUnit>>) {

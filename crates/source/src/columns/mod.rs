@@ -536,7 +536,7 @@ fn look(
                     .about(&input.name)
                     .advise(DECRYPT_PARQUET));
             }
-            let footer = parquet::Footer::read(&file).map_err(|error| damaged(error.into()))?;
+            let footer = parquet::Footer::read(&file).map_err(damaged)?;
             let readings = footer.readings(flatten);
             let groups = 0..footer.groups();
             (Store::Parquet { footer, groups }, readings)

@@ -20,7 +20,7 @@ use parquet::arrow::{ProjectionMask, parquet_to_arrow_schema};
 use parquet::basic::{ConvertedType, LogicalType, Type as PhysicalType};
 use parquet::column::page::PageReader as _;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
+use parquet::file::metadata::{ColumnChunkMetaData, KeyValue, RowGroupMetaData};
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::SchemaDescriptor;
@@ -30,7 +30,7 @@ use crate::columns::int96::{self, Twin};
 use crate::columns::intervals::{self, Intervals};
 use crate::columns::leaves;
 use crate::columns::reading::{Reading, readings};
-use crate::columns::{Batch, Failure, Take};
+use crate::columns::{Batch, Failure, Take, Unreadable};
 
 /// Batches that a thread may be ahead.
 const AHEAD: usize = 2;
@@ -41,18 +41,42 @@ pub(super) const CHUNKS_AHEAD: usize = AHEAD + 2;
 /// Threads that read columns; what comes after them is more work.
 const THREADS_MAX: usize = 4;
 
+/// The key under which Arrow's libraries keep the types that a table had
+/// (<https://arrow.apache.org/docs/cpp/parquet.html#serialization-details>).
+const ARROW_SCHEMA: &str = "ARROW:schema";
+
 /// What a dictionary takes at most, as writers make them.
 const DICTIONARY_BYTES: u64 = 1 << 20;
 
 /// The file's schema with what only the program that wrote it says of its integers: durations, days in milliseconds, and moments and
 /// times of day in seconds, for which the format has no types. `None` where it has none.
-fn with_counts(metadata: &ArrowReaderMetadata) -> Option<Schema> {
-    let file = metadata.metadata().file_metadata();
-    // What can't be read says nothing.
-    let written = parquet_to_arrow_schema(file.schema_descr(), file.key_value_metadata()).ok()?;
+///
+/// # Errors
+/// As for [`written_schema`].
+fn with_counts(metadata: &ArrowReaderMetadata) -> Result<Option<Schema>, Failure> {
+    let Some(written) = written_schema(metadata)? else { return Ok(None) };
     let own = metadata.schema();
-    let fields = counts(own.fields(), written.fields())?;
-    Some(Schema::new_with_metadata(fields, own.metadata().clone()))
+    let fields = counts(own.fields(), written.fields());
+    Ok(fields.map(|fields| Schema::new_with_metadata(fields, own.metadata().clone())))
+}
+
+/// The file's schema in the types of the program that wrote it; `None` where it does not say them.
+///
+/// # Errors
+/// When it says them in a way that can't be read, such as one column of a type that this version of Arrow does not know: without them
+/// other columns would have other values than were written: a duration would be a number.
+pub(super) fn written_schema(metadata: &ArrowReaderMetadata) -> Result<Option<Schema>, Failure> {
+    let file = metadata.metadata().file_metadata();
+    let said = file.key_value_metadata();
+    let is_said = |pairs: &Vec<KeyValue>| pairs.iter().any(|pair| pair.key == ARROW_SCHEMA);
+    if !said.is_some_and(is_said) {
+        return Ok(None);
+    }
+    let read = parquet_to_arrow_schema(file.schema_descr(), said).map_err(|why| Unreadable {
+        what: format!("the types in its {ARROW_SCHEMA} can't be read: {why}"),
+        advice: "write it again without the columns of the type that is not supported, or with these as decimals or texts",
+    })?;
+    Ok(Some(read))
 }
 
 /// Fields with those that are such counts as they were written; `None` where none is.
@@ -130,13 +154,13 @@ pub(super) struct Footer {
 }
 
 impl Footer {
-    pub(super) fn read(file: &Piece) -> Result<Self, ParquetError> {
+    pub(super) fn read(file: &Piece) -> Result<Self, Failure> {
         // The file's own types say enough, and have fewer forms than those of the program that wrote it; but of some integers only
         // that program says what they count.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let metadata = ArrowReaderMetadata::load(file, options)?;
         let (mut metadata, intervals) = intervals::of(metadata)?;
-        if let Some(schema) = with_counts(&metadata) {
+        if let Some(schema) = with_counts(&metadata)? {
             let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
             metadata = ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)?;
         }
