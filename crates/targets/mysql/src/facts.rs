@@ -48,7 +48,8 @@ pub(super) struct ServerFacts {
     pub(super) behind_view: Option<String>,
     /// What the existing table's triggers follow, as far as the login sees them: INSERT, UPDATE, DELETE.
     pub(super) triggers: Vec<String>,
-    /// Whether it may have some that the login does not see; looked for where the load would run those for rows that it skips.
+    /// Whether it may have some that the login does not see; looked for where the load would run those for rows that it skips, and where
+    /// what they write could be taken for a number that the server has made itself.
     pub(super) hides_triggers: bool,
     /// Which foreign keys to the existing table the login may not see; looked for where the load may delete existing rows.
     pub(super) unseen_keys: Unseen,
@@ -208,9 +209,12 @@ pub(super) fn gather(
             && table.storage.as_deref() == Some("innodb")
     };
     let existing = table.as_ref().filter(is_kept).map(|table| Existing::read(session, &table.name));
+    let counts = counts.into_iter().flatten().flatten().next();
     let hides_triggers = match &table {
         Some(found)
-            if request.on_conflict == OnConflict::Skip && !engine.starts_with("MariaDB") =>
+            if !engine.starts_with("MariaDB")
+                && (request.on_conflict == OnConflict::Skip
+                    || counts.is_some() && may_count_out_of_range(found)) =>
         {
             rights::sees_triggers(session, &found.name).map(|sees| !sees)
         }
@@ -225,7 +229,7 @@ pub(super) fn gather(
         // MySQL has none.
         asks_sequences: session.has_bulk() && !asking.is_empty(),
         clocks: clocks.into_iter().flatten().flatten().collect(),
-        counts: counts.into_iter().flatten().flatten().next(),
+        counts,
         behind_view: behind_view.map(|behind| behind.engine),
         triggers: events,
         hides_triggers: hides_triggers.map_err(|failure| session.explain(failure))?,
@@ -787,6 +791,11 @@ fn clock_columns(table: &str) -> String {
          OR LOWER(EXTRA) LIKE '%on update%') ORDER BY ORDINAL_POSITION",
         literal(table)
     )
+}
+
+/// Whether a column of the table that counts by itself may come to a number that is out of its range: InnoDB stays at the last one.
+pub(super) fn may_count_out_of_range(table: &TableFacts) -> bool {
+    table.storage.as_deref() != Some("innodb")
 }
 
 /// A query for the name of the column that counts by itself.

@@ -14,7 +14,7 @@ use crate::knobs::{
 };
 use crate::session::{Counter, Failure, Session};
 use crate::staging::{self, Staging};
-use crate::types::{Class, SessionZone};
+use crate::types::{self, Class, SessionZone};
 use inrush_core::encode::Shape;
 use inrush_core::error::{Aftermath, Error, Result};
 use inrush_core::flow::checksum::Stored;
@@ -450,7 +450,7 @@ pub(super) fn cautions(job: &Job) -> Vec<String> {
             table.name
         ));
     }
-    if server.hides_triggers {
+    if server.hides_triggers && request.on_conflict == OnConflict::Skip {
         cautions.push(format!(
             "whether table {} has UPDATE triggers is not known, for MySQL shows them to a login with the TRIGGER right: \
              they would run for each row that --on-conflict skip leaves as it is",
@@ -949,13 +949,21 @@ pub(super) fn configure(session: &mut Session<'_>, job: &Job, own: Option<&str>)
     Ok(())
 }
 
-/// The existing table's column that counts by itself, where the server makes its numbers.
+/// The existing table's column that counts by itself, where the server makes its numbers: triggers may make them too, or write into
+/// other tables with such columns, of which the server's messages read the same.
 fn counter(job: &Job) -> Option<Counter> {
     let table = job.kept_table()?;
-    let column = ServerFacts::of(&job.facts.target).counts.as_ref()?;
-    let is_loaded = job.choice.columns.iter().any(|loaded| loaded.name == *column);
-    let is_key = table.primary_key == std::slice::from_ref(column);
-    (!is_loaded).then(|| Counter { column: column.clone(), is_key })
+    let server = ServerFacts::of(&job.facts.target);
+    let counts = server.counts.as_ref()?;
+    if !server.triggers.is_empty() || job.choice.columns.iter().any(|loaded| loaded.name == *counts)
+    {
+        return None;
+    }
+    let own = table.columns.iter().find(|own| own.name == *counts)?;
+    let is_key = table.primary_key == std::slice::from_ref(counts);
+    let last = own.declared.as_deref().filter(|_| is_key).and_then(types::last_number);
+    let is_sole = facts::may_count_out_of_range(table) && !server.hides_triggers;
+    Some(Counter { column: counts.clone(), last, is_sole })
 }
 
 /// Has the server keep a statement's warnings, as MySQL 8.0 does by default; `None` where it does. Beside what is wrong with a row there

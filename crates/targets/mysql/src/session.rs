@@ -37,12 +37,14 @@ pub(super) struct Session<'a> {
     counter: Option<Counter>,
 }
 
-/// A column of the table that counts by itself, of which the load's rows have no values.
+/// A column of the table that counts by itself, of which the load's rows have no values, and no trigger's that is known.
 #[derive(Clone, Debug)]
 pub(super) struct Counter {
     pub(super) column: String,
-    /// Whether it is the primary key.
-    pub(super) is_key: bool,
+    /// The last number of its type, if it is the primary key.
+    pub(super) last: Option<u64>,
+    /// Whether a number out of range for a column of this name can only be the server's own.
+    pub(super) is_sole: bool,
 }
 
 /// Goes before a statement that may have to be taken back, in one message with it.
@@ -147,11 +149,17 @@ impl<'a> Session<'a> {
     }
 
     /// Whether an error, or a warning, says that a column which counts by itself has no number left: no row is to blame for that. What
-    /// the server says of it differs by engine and version; of the last number MySQL says that it comes twice.
+    /// the server says of it differs by engine and version. Of a single row MySQL's InnoDB says that the last number comes twice, and its
+    /// MyISAM that the next one is out of range: of other numbers, keys and columns the same errors are the row's.
     pub(super) fn is_out_of_numbers(&self, code: u16, message: &str) -> bool {
         let is_of_counter = |counter: &Counter| match code {
-            1062 => counter.is_key && message.ends_with("PRIMARY'"),
-            1264 => column_named(message).is_some_and(|name| name == counter.column),
+            1062 => {
+                let repeated = message.split('\'').nth(1).and_then(|number| number.parse().ok());
+                message.ends_with("PRIMARY'") && repeated.is_some() && repeated == counter.last
+            }
+            1264 => {
+                counter.is_sole && column_named(message).is_some_and(|name| name == counter.column)
+            }
             _ => false,
         };
         // HA_ERR_AUTOINC_ERANGE, ER_AUTOINC_READ_FAILED.
@@ -274,11 +282,13 @@ impl<'a> Session<'a> {
         let is_out_of_numbers = self.is_out_of_numbers(code, &message);
         let error = Error::new(Kind::Target, format!("{}: {message}", self.place.shown));
         if is_out_of_numbers {
-            let column =
-                self.counter.as_ref().map_or("its AUTO_INCREMENT", |counter| &counter.column);
+            let column = self.counter.as_ref().map_or_else(
+                || "a column that counts by itself (AUTO_INCREMENT)".to_owned(),
+                |counter| format!("column {}", counter.column),
+            );
             return error
                 .advise(format!(
-                    "column {column} has no number left for a row: give it a type with more (ALTER TABLE ... MODIFY ... BIGINT AUTO_INCREMENT)"
+                    "{column} has no number left for a row: give it a type with more (ALTER TABLE ... MODIFY ... BIGINT AUTO_INCREMENT)"
                 ))
                 .advise("a statement that is taken back, for a bad row in it, uses numbers up: --set rows_per_statement=1 takes one for each row");
         }

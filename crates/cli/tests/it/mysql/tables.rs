@@ -86,6 +86,39 @@ fn a_column_that_has_counted_to_its_end_makes_no_bad_rows() {
         let one_by_one = ["--strategy", "values", "--set", "rows_per_statement=1"];
         let load = [&["five.csv", "--table", "t"], &all[..], &one_by_one].concat();
         server.refuses(&load).says(&["column id has no number left"]);
+        server
+            .drop_table("t")
+            .sql(&format!("{} AUTO_INCREMENT=126", table.replace("InnoDB", "MyISAM")));
+        let load = [&load[..], &["--durability", "process"]].concat();
+        server.load(&load).exits(1).says(&["column id has no number left"]);
+    });
+}
+
+/// What triggers write is refused in the same words as the numbers that the server makes.
+#[test]
+fn what_triggers_repeat_is_a_bad_row_beside_a_column_that_counts() {
+    for_each_server(|server| {
+        server.write("t.csv", "n\n1\n300\n300\n3\n");
+        for (trigger, stored) in [
+            ("AFTER INSERT ON t FOR EACH ROW INSERT INTO log VALUES (NEW.n)", 3),
+            ("BEFORE INSERT ON t FOR EACH ROW SET NEW.id = NEW.n", 3),
+            ("AFTER INSERT ON t FOR EACH ROW INSERT INTO narrow VALUES (NEW.n)", 2),
+        ] {
+            server.sql(
+                "CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, n INT) ENGINE=InnoDB;
+                 CREATE TABLE log (n INT PRIMARY KEY) ENGINE=InnoDB; CREATE TABLE narrow (id TINYINT) ENGINE=InnoDB",
+            );
+            server.sql(&format!("CREATE TRIGGER writes {trigger}"));
+            for way in some(server.ways_into_used()) {
+                let load = ["t.csv", "--if-exists", "append", "--max-rejects", "2"];
+                server.load(&[&load[..], &way.options()].concat()).exits(3);
+                assert_eq!(server.count("t"), stored, "{trigger} {way:?}");
+                server.sql("DELETE FROM t; DELETE FROM log; DELETE FROM narrow");
+            }
+            for table in ["t", "log", "narrow"] {
+                server.drop_table(table);
+            }
+        }
     });
 }
 

@@ -24,4 +24,4 @@ pub(super) use exact::Exact;
 pub(super) use moment::LastDay;
 #[cfg(test)]
 pub(super) use oracle::{DECLARED, MADE};
-pub(super) use store::{Class, Kept, Modes, SessionZone, Store};
+pub(super) use store::{Class, Kept, Modes, SessionZone, Store, last_number};

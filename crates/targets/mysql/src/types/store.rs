@@ -334,6 +334,14 @@ impl Store {
     }
 }
 
+/// The greatest number of an integer type.
+pub(crate) fn last_number(declared: &str) -> Option<u64> {
+    match kind(&Declared::parse(declared), Type::Integer) {
+        Ok(Kind::Integer(integers)) => Some(integers.range().1),
+        _ => None,
+    }
+}
+
 fn kind(declared: &Declared<'_>, ty: Type) -> Result<Kind, String> {
     let numbers = declared.numbers();
     let digits = numbers.0.unwrap_or(0) as u8;
