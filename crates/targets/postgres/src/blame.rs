@@ -92,7 +92,7 @@ impl Connection for Session<'_> {
     }
 
     fn explain(&self, failure: Failure) -> Error {
-        let is_out_of_numbers = state(&failure) == OUT_OF_NUMBERS;
+        let is_out_of_numbers = failure.refusal().is_some_and(|refused| is_out_of_numbers(refused));
         let error = Session::explain(self, failure);
         match is_out_of_numbers {
             true => error
@@ -103,8 +103,10 @@ impl Connection for Session<'_> {
     }
 }
 
-/// A sequence has given its last number, which is no fault of the row that asked for one.
-const OUT_OF_NUMBERS: &str = "2200H";
+/// Whether a sequence has given its last number, which is no fault of the row that asked for one. RAISE may take that code as well.
+fn is_out_of_numbers(refused: &Refusal) -> bool {
+    refused.state == "2200H" && refused.routine == "nextval_internal"
+}
 
 /// Classes of troubles that are the server's, and of no value.
 const TROUBLES: [&str; 5] = ["08", "40", "53", "57", "58"];
@@ -121,7 +123,7 @@ const CLASSES: [&str; 44] = [
 pub(super) fn fault_code(refused: &Refusal) -> Option<Code> {
     let state = refused.state.as_str();
     Some(match state {
-        OUT_OF_NUMBERS => return None,
+        _ if is_out_of_numbers(refused) => return None,
         "23505" => Code::DuplicateKey,
         "23502" => Code::NotNull,
         "23503" | "23001" => Code::ForeignKey,
@@ -134,10 +136,10 @@ pub(super) fn fault_code(refused: &Refusal) -> Option<Code> {
         "42501" if refused.routine == "ExecWithCheckOptions" => Code::Constraint,
         // What types with a language of their own say of a value: tsquery, jsonpath, ltree.
         "42601" => Code::Type,
-        // A message that isn't what COPY wants: ours.
-        "22P04" => return None,
         // RAISE of a trigger, which takes any code that its author likes.
         _ if refused.routine == "exec_stmt_raise" => Code::Constraint,
+        // A message that isn't what COPY wants: ours.
+        "22P04" => return None,
         _ => match state.get(..2)? {
             "22" => Code::Type,
             "23" | "27" | "38" | "39" | "P0" => Code::Constraint,

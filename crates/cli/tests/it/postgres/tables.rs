@@ -852,7 +852,7 @@ fn what_a_replaced_table_was_part_of_is_listed_and_its_owner_stays() {
 fn a_row_that_raise_refuses_is_a_bad_row_whatever_its_code() {
     for_each_server(|server| {
         server.write("t.csv", "id\n1\n2\n3\n");
-        for code in ["42501", "55000", "0A000", "XX000", "40001", "57014"] {
+        for code in ["42501", "55000", "0A000", "XX000", "40001", "57014", "2200H", "22P04"] {
             for way in some(server.ways_into_used()) {
                 server.drop_table("t").sql(&format!(
                     "CREATE TABLE t (id int);
