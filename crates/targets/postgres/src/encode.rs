@@ -1,6 +1,5 @@
 //! Rows as the server reads them: in binary, as lines of COPY, as tuples of a statement.
 
-use std::io::Write as _;
 use std::sync::Arc;
 
 use crate::ddl;
@@ -8,7 +7,6 @@ use crate::facts::ServerFacts;
 use crate::types::{Locale, Misfit, Store, sql_type};
 use inrush_core::encode::{self, BadValue, EncodeRow, Moment, Row, Shape, Typed};
 use inrush_core::flow::{Cell, Code, Encode, Home, Span, Wire};
-use inrush_core::value::hex;
 use inrush_core::{Column, Job, TargetFacts, Type, Verify};
 
 /// A way to write rows down.
@@ -182,7 +180,7 @@ struct TextForm {
 }
 
 impl TextForm {
-    /// The value's text: its own, where the server reads that as the value which it is here.
+    /// The value's text, where it is one that the column keeps.
     fn of<'v, 's>(
         &'v mut self,
         column: &'s ColumnStore,
@@ -191,45 +189,8 @@ impl TextForm {
         let Self { binary, written } = self;
         binary.clear();
         column.store.encode(value, binary)?;
-        written.clear();
-        match (&column.form, binary.as_slice()) {
-            (Form::Own, _) => match column.store.list(value) {
-                Some(list) => *written = list,
-                None => return Ok(value),
-            },
-            // The server wants digits where 1.0 is an integer here. Writing to memory doesn't fail.
-            (Form::Integer, [a, b]) => {
-                let _ = write!(written, "{}", i16::from_be_bytes([*a, *b]));
-            }
-            (Form::Integer, [a, b, c, d]) => {
-                let _ = write!(written, "{}", i32::from_be_bytes([*a, *b, *c, *d]));
-            }
-            (Form::Integer, [a, b, c, d, e, f, g, h]) => {
-                let number = i64::from_be_bytes([*a, *b, *c, *d, *e, *f, *g, *h]);
-                let _ = write!(written, "{number}");
-            }
-            (Form::Integer, _) => return Ok(value),
-            (Form::Money, bytes) => column.store.write_money(bytes, written),
-            (Form::Bytes, bytes) => {
-                written.extend_from_slice(b"\\x");
-                hex::put(bytes, written);
-            }
-        }
-        Ok(written)
+        Ok(column.store.text(value, binary, written))
     }
-}
-
-/// What the server reads as a column's value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    /// The source's text.
-    Own,
-    /// An integer's digits.
-    Integer,
-    /// An amount of money, as the server reads it.
-    Money,
-    /// The bytes, in hex.
-    Bytes,
 }
 
 /// How every loaded column stores its values.
@@ -238,7 +199,6 @@ pub(super) struct Stores(Arc<[ColumnStore]>);
 
 pub(super) struct ColumnStore {
     store: Store,
-    form: Form,
     required: bool,
     /// What takes bytes of the source that aren't text, where the column's text is a notation for bytes.
     bytes: Option<Box<ColumnStore>>,
@@ -256,17 +216,11 @@ impl Stores {
         let store = |column: &Column| {
             let declared = ddl::declared(column);
             let store = Store::of(column, &declared, locale);
-            let form = match declared.as_str() {
-                _ if store.is_money() => Form::Money,
-                _ if store.is_raw() => Form::Bytes,
-                _ if store.is_whole() => Form::Integer,
-                _ => Form::Own,
-            };
             let required = column.required;
-            let bytes = store.for_bytes().map(|store| {
-                Box::new(ColumnStore { store, form: Form::Bytes, required, bytes: None })
-            });
-            ColumnStore { store, form, required, bytes }
+            let bytes = store
+                .for_bytes()
+                .map(|store| Box::new(ColumnStore { store, required, bytes: None }));
+            ColumnStore { store, required, bytes }
         };
         Self(columns.iter().map(store).collect())
     }
@@ -428,6 +382,7 @@ mod tests {
     use inrush_core::Basis;
     use inrush_core::encode::{Grammar, ShapeColumn};
     use inrush_core::flow::{Chunk, Encoded};
+    use inrush_core::value::hex;
 
     /// How the server writes [`types::AMOUNT`].
     const AMOUNTS: &str = "$12,345.00";

@@ -3,6 +3,8 @@
 //! <https://www.postgresql.org/docs/current/arrays.html#ARRAYS-INPUT>. The binary form has the sizes in front, which are known only
 //! at the end: the first element's depth says how many there will be, and they are filled in when all braces are closed.
 
+use std::io::Write as _;
+
 use inrush_core::flow::Code;
 use serde_json::value::RawValue;
 
@@ -84,18 +86,36 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
 }
 
+/// What the items of a list are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Items {
+    /// Values that JSON writes, and lists of such.
+    Values,
+    /// JSON themselves.
+    Documents,
+}
+
 /// A list as JSON has it, as arrays are written: sources of nested values have such. `None` where it is none.
-pub(super) fn of_json(value: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn of_json(value: &[u8], are: Items) -> Result<Option<Vec<u8>>, Misfit<'static>> {
     if !trim_start(value).starts_with(b"[") {
-        return None;
+        return Ok(None);
     }
     let mut out = Vec::with_capacity(value.len() + 8);
-    put_list(serde_json::from_slice(value).ok()?, DIMENSIONS_MAX - 1, &mut out)?;
-    Some(out)
+    let put = serde_json::from_slice(value)
+        .ok()
+        .and_then(|items| put_list(items, are, DIMENSIONS_MAX - 1, &mut out));
+    match put {
+        None => Ok(None),
+        // JSON has one only as an escape, which was decoded.
+        Some(()) if memchr::memchr(0, &out).is_some() => {
+            Err((Code::Nul, "an array whose texts have no NUL, as PostgreSQL's have none"))
+        }
+        Some(()) => Ok(Some(out)),
+    }
 }
 
 /// Lists within may be so deep.
-fn put_list(items: Vec<&RawValue>, depth: usize, out: &mut Vec<u8>) -> Option<()> {
+fn put_list(items: Vec<&RawValue>, are: Items, depth: usize, out: &mut Vec<u8>) -> Option<()> {
     out.push(b'{');
     for (index, item) in items.into_iter().enumerate() {
         if index > 0 {
@@ -103,8 +123,9 @@ fn put_list(items: Vec<&RawValue>, depth: usize, out: &mut Vec<u8>) -> Option<()
         }
         match item.get().as_bytes() {
             b"null" => out.extend_from_slice(b"NULL"),
+            _ if are == Items::Documents => put_quoted(item.get(), out),
             [b'[', ..] => {
-                put_list(serde_json::from_str(item.get()).ok()?, depth.checked_sub(1)?, out)?;
+                put_list(serde_json::from_str(item.get()).ok()?, are, depth.checked_sub(1)?, out)?;
             }
             [b'"', ..] => put_quoted(&serde_json::from_str::<String>(item.get()).ok()?, out),
             [b'{', ..] => put_quoted(item.get(), out),
@@ -237,6 +258,55 @@ impl Arrays {
         let words = [depth as u32, u32::from(state.has_null), self.oid].into_iter().chain(sizes);
         for (place, word) in out[start..].chunks_exact_mut(4).zip(words) {
             place.copy_from_slice(&word.to_be_bytes());
+        }
+    }
+
+    /// Writes what the server reads as the array whose own text is `text`, and of which `binary` is what was encoded: of integers their
+    /// digits, where that text may have `1.0`.
+    pub(super) fn write(&self, text: &[u8], binary: &[u8], out: &mut Vec<u8>) {
+        let Some(integers) = self.element.integers() else {
+            out.extend_from_slice(text);
+            return;
+        };
+        let mut words = binary.as_chunks::<4>().0.iter().map(|word| i32::from_be_bytes(*word));
+        let depth = words.next().unwrap_or(0) as usize;
+        let mut words = words.skip(2);
+        let dimensions: Vec<(i32, i32)> =
+            std::iter::from_fn(|| Some((words.next()?, words.next()?))).take(depth).collect();
+        if dimensions.is_empty() {
+            out.extend_from_slice(b"{}");
+            return;
+        }
+        // Writing to memory doesn't fail.
+        if dimensions.iter().any(|(_, lower)| *lower != 1) {
+            for (size, lower) in &dimensions {
+                let _ = write!(out, "[{lower}:{}]", lower + (size - 1));
+            }
+            out.push(b'=');
+        }
+        // Behind how many elements the braces of each dimension close.
+        let spans = (0..depth).map(|at| dimensions[at..].iter().map(|(size, _)| *size as usize));
+        let spans: Vec<usize> = spans.map(Iterator::product).collect();
+        let braces = |at: usize| spans.iter().filter(|span| at.is_multiple_of(**span)).count();
+        let mut rest = &binary[HEAD_LEN + 8 * depth..];
+        let mut at = 0;
+        while let Some((len, tail)) = rest.split_first_chunk() {
+            if at > 0 {
+                out.push(b',');
+            }
+            out.extend(std::iter::repeat_n(b'{', braces(at)));
+            rest = match usize::try_from(i32::from_be_bytes(*len)) {
+                Ok(len) => {
+                    integers.write(&tail[..len], out);
+                    &tail[len..]
+                }
+                Err(_) => {
+                    out.extend_from_slice(b"NULL");
+                    tail
+                }
+            };
+            at += 1;
+            out.extend(std::iter::repeat_n(b'}', braces(at)));
         }
     }
 

@@ -1,5 +1,7 @@
 //! Integers, floats, truths and bits.
 
+use std::io::Write as _;
+
 use inrush_scan as scan;
 
 use inrush_core::encode::Typed;
@@ -35,7 +37,7 @@ impl Integers {
         (self.min, self.max)
     }
 
-    pub(super) fn is_oid(&self) -> bool {
+    fn is_oid(&self) -> bool {
         self.min == 0
     }
 
@@ -85,6 +87,19 @@ impl Integers {
         }
         self.put(number as i64, out);
         Ok(())
+    }
+
+    /// Writes a number, given in its binary form, so that the server reads it: that wants digits where 1.0 is an integer here.
+    pub(super) fn write(&self, binary: &[u8], out: &mut Vec<u8>) {
+        let number: i64 = match *binary {
+            [a, b] => i16::from_be_bytes([a, b]).into(),
+            [a, b, c, d] if self.is_oid() => u32::from_be_bytes([a, b, c, d]).into(),
+            [a, b, c, d] => i32::from_be_bytes([a, b, c, d]).into(),
+            [a, b, c, d, e, f, g, h] => i64::from_be_bytes([a, b, c, d, e, f, g, h]),
+            _ => return,
+        };
+        // Writing to memory doesn't fail.
+        let _ = write!(out, "{number}");
     }
 }
 

@@ -2,11 +2,11 @@
 
 use inrush_core::encode::{Day, Typed};
 use inrush_core::flow::Code;
-use inrush_core::value::rule;
+use inrush_core::value::{hex, rule};
 use inrush_core::{Column, Type};
 
 use super::address::{encode_card, encode_inet};
-use super::array::{self, Arrays, element_oid};
+use super::array::{self, Arrays, Items, element_oid};
 use super::clock::Times;
 use super::declared::{self, Declared};
 use super::interval::Intervals;
@@ -208,26 +208,43 @@ impl Store {
         }
     }
 
-    /// Whether values are bytes as they are, which the server reads in a notation of its own.
-    pub(crate) fn is_raw(&self) -> bool {
-        matches!(self.kind, Kind::RawBytes)
-    }
-
-    /// Whether values are integers with a sign: of such a type, or of a domain over one.
-    pub(crate) fn is_whole(&self) -> bool {
-        matches!(&self.kind, Kind::Integer(integers) if !integers.is_oid())
-    }
-
-    /// Whether values are amounts of money, whose text is not read alike everywhere.
-    pub(crate) fn is_money(&self) -> bool {
-        matches!(self.kind, Kind::Money(_))
-    }
-
-    /// Writes an amount of money, given in its binary form, so that the server reads it.
-    pub(crate) fn write_money(&self, binary: &[u8], out: &mut Vec<u8>) {
-        if let (Kind::Money(money), Some(binary)) = (&self.kind, binary.first_chunk()) {
-            money.write(*binary, out);
+    /// Whether values are integers: of such a type, or of a domain over one.
+    pub(super) fn integers(&self) -> Option<&Integers> {
+        match &self.kind {
+            Kind::Integer(integers) => Some(integers),
+            _ => None,
         }
+    }
+
+    /// What the server's input function reads as the value, of which [`Store::encode`] has made `binary`: its own text, or one that
+    /// `written` takes, so that a value is the same whichever way it goes.
+    pub(crate) fn text<'v>(
+        &self,
+        value: &'v [u8],
+        binary: &'v [u8],
+        written: &'v mut Vec<u8>,
+    ) -> &'v [u8] {
+        written.clear();
+        match &self.kind {
+            Kind::Integer(integers) => integers.write(binary, written),
+            Kind::Money(money) => {
+                if let Some(binary) = binary.first_chunk() {
+                    money.write(*binary, written);
+                }
+            }
+            Kind::RawBytes => {
+                written.extend_from_slice(b"\\x");
+                hex::put(binary, written);
+            }
+            Kind::Array(arrays) => {
+                let list = self.list(value).ok().flatten();
+                arrays.write(list.as_deref().unwrap_or(value), binary, written);
+            }
+            // What was made of it is a text already.
+            Kind::NamedArray(_) => return binary,
+            _ => return value,
+        }
+        written
     }
 
     /// The store for bytes that are no text, where a column's text is a notation for bytes.
@@ -253,22 +270,26 @@ impl Store {
         encoded
     }
 
-    /// A list of JSON as the array that it is here. What JSON has for bytes is text, and a moment in it may have no zone.
-    pub(crate) fn list(&self, value: &[u8]) -> Option<Vec<u8>> {
-        match &self.kind {
-            Kind::Array(arrays) | Kind::NamedArray(arrays)
-                if !matches!(arrays.element.kind, Kind::Bytes | Kind::RawBytes) =>
-            {
-                array::of_json(value)
+    /// A list of JSON as the array that it is here.
+    fn list(&self, value: &[u8]) -> Result<Option<Vec<u8>>, Misfit<'static>> {
+        let (Kind::Array(arrays) | Kind::NamedArray(arrays)) = &self.kind else {
+            return Ok(None);
+        };
+        let items = match &arrays.element.kind {
+            // What JSON has for bytes is text, and a moment in it may have no zone: the session's is none that was asked for.
+            Kind::Bytes | Kind::RawBytes | Kind::Moment(Moments { zone: true, .. }) => {
+                return Ok(None);
             }
-            _ => None,
-        }
+            Kind::Json | Kind::Jsonb => Items::Documents,
+            _ => Items::Values,
+        };
+        array::of_json(value, items)
     }
 
     /// Leaves behind what it wrote before a misfit.
     fn encode_whole(&self, value: &[u8], out: &mut Vec<u8>) -> Result<(), Misfit<'_>> {
         let (strict, wanted) = (self.strict, &*self.wanted);
-        let list = self.list(value);
+        let list = self.list(value)?;
         let value = list.as_deref().unwrap_or(value);
         match &self.kind {
             Kind::Integer(integers) => integers.encode(value, strict, wanted, out),
@@ -288,8 +309,8 @@ impl Store {
             Kind::ZonedArray(arrays) | Kind::NamedArray(arrays) => {
                 let start = out.len();
                 arrays.encode(value, wanted, out)?;
-                out.truncate(start);
-                out.extend_from_slice(value);
+                let binary = out.split_off(start);
+                arrays.write(value, &binary, out);
                 Ok(())
             }
             Kind::Interval(intervals) => intervals.encode(value, wanted, out),
