@@ -19,7 +19,7 @@ fn made(py: Python<'_>, error: &Error, rows: Vec<Py<PyAny>>) -> PyResult<PyErr> 
     let committed = match error.aftermath() {
         Some(
             Aftermath::Committed { rows }
-            | Aftermath::Resumable { rows }
+            | Aftermath::Resumable { rows, .. }
             | Aftermath::Written { rows },
         ) => Some(rows),
         _ => None,

@@ -58,6 +58,8 @@ pub enum Aftermath {
     Resumable {
         /// Rows of these steps.
         rows: u64,
+        /// Whether it is not known what became of the last commit: another step may be committed, of which `rows` has none.
+        or_more: bool,
     },
     /// `rows` were written to standard output, which nothing takes back.
     Written {

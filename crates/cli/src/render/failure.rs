@@ -49,7 +49,7 @@ fn object(kind: &str, message: &str, advice: &[String], aftermath: Option<Afterm
     let rows_committed = match aftermath {
         Some(
             Aftermath::Committed { rows }
-            | Aftermath::Resumable { rows }
+            | Aftermath::Resumable { rows, .. }
             | Aftermath::Written { rows },
         ) => Some(rows),
         _ => None,

@@ -70,8 +70,9 @@ pub(crate) fn error(error: &anyhow::Error, has_target: bool, again: &str) {
                         "{rows} {were} committed before, and {stay} in the table{behind}"
                     );
                 }
-                Some(Aftermath::Resumable { rows }) => {
+                Some(Aftermath::Resumable { rows, or_more }) => {
                     let (rows, were) = (counted(rows, "row"), were(rows));
+                    let least = if or_more { "at least " } else { "" };
                     // The same limit would end it at the same row.
                     let how = match error.kind() {
                         Kind::Rejects => ", with a higher --max-rejects",
@@ -79,7 +80,7 @@ pub(crate) fn error(error: &anyhow::Error, has_target: bool, again: &str) {
                     };
                     let _ = writeln!(
                         text,
-                        "resumable: {rows} of whole steps {were} committed; go on behind them{how}: {again}"
+                        "resumable: {least}{rows} of whole steps {were} committed; go on behind them{how}: {again}"
                     );
                 }
                 Some(Aftermath::Written { rows }) => {

@@ -156,6 +156,24 @@ fn a_file_is_the_same_however_it_is_named() {
     assert_eq!(count(), 2_000);
 }
 
+/// A row more than the load has brought is another program's, or a trigger's.
+#[test]
+fn rows_of_others_in_a_load_in_steps_are_let_in_by_going_on_without_comparing() {
+    let fixture = Fixture::new();
+    let rows: String = (0..2_000).map(|n| format!("{n},x\n")).collect();
+    fixture.write("in.csv", format!("a,b\n{rows}"));
+    fixture.sql(
+        "t.db",
+        "CREATE TABLE t (a INTEGER, b TEXT); CREATE TRIGGER more AFTER INSERT ON t WHEN NEW.a = 7 BEGIN INSERT INTO t VALUES (-1, 'y'); END",
+    );
+    let load = ["in.csv", "t.db", "--table", "t", "--if-exists", "append"];
+    let load = |more: &[&str]| fixture.load(&[&load[..], &STEPS, more].concat());
+    let words = ["other programs", "triggers", "--resume --verify none", "resumable"];
+    load(&[]).exits(1).says(&words);
+    load(&["--resume", "--verify", "none"]).exits(0);
+    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 2_001);
+}
+
 /// The bad rows of both runs are in one file, though that is named in two ways.
 #[test]
 fn bad_rows_stay_in_their_file_however_the_source_is_named() {

@@ -14,7 +14,8 @@ use crate::target::{Sent, Verdict};
 /// 2. [`Load::hand_over`], which ends the next two steps where the engine reads the source by itself; else [`Load::encoder`] as often
 ///    as there are encoder threads, and [`Load::lanes`] once.
 /// 3. The pipeline runs; the lanes are dropped when all chunks are sent.
-/// 4. Of a load in steps: [`Load::record`] and [`Load::step`], and again from [`Load::lanes`] on, as long as there are rows.
+/// 4. Of a load in steps: [`Load::record`], [`Load::step`] and [`Load::next_step`], and again from [`Load::lanes`] on, as long as there
+///    are rows.
 /// 5. [`Load::complete`], [`Load::verify`]; of a load in steps [`Load::record`] once more.
 /// 6. [`Load::commit`]; or, from any step, [`Load::abort`]. One dropped without either is aborted.
 pub trait Load: Send {
@@ -66,12 +67,20 @@ pub trait Load: Send {
         Err(without_steps())
     }
 
-    /// Commits what was sent, with what was recorded, and makes ready for more.
+    /// Commits what was sent, with what was recorded.
     ///
     /// # Errors
     /// When the target refuses, or does not answer: then only the ledger knows whether the step is committed, and [`Load::abort`] says
-    /// nothing else than that it does not know, or that rows are committed.
+    /// nothing else than that it does not know.
     fn step(&mut self) -> Result<()> {
+        Err(without_steps())
+    }
+
+    /// Makes ready for more behind a step, which is committed whatever comes of this.
+    ///
+    /// # Errors
+    /// When the target refuses.
+    fn next_step(&mut self) -> Result<()> {
         Err(without_steps())
     }
 

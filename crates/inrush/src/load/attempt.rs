@@ -205,7 +205,7 @@ fn carry_out(
             verified = verdict.ok;
             grown = sent.grown.get();
             match verdict.difference {
-                Some(difference) => Err(differs(plan, &difference)),
+                Some(difference) => Err(differs(plan, &difference, steps.as_ref())),
                 None => Ok(()),
             }
         })?;
@@ -263,15 +263,17 @@ fn carry_out(
 }
 
 /// The table is not what was sent.
-fn differs(plan: &Plan, difference: &str) -> Error {
+fn differs(plan: &Plan, difference: &str, steps: Option<&Steps>) -> Error {
     let table = &plan.table;
     let error = |why: &str| Error::new(Kind::Verify, format!("{table}: {difference}{why}"));
-    match plan.kept_table().and_then(|table| table.module.as_ref()) {
-        Some(module) => {
+    let module = plan.kept_table().and_then(|table| table.module.as_ref());
+    match (module, steps) {
+        (Some(module), _) => {
             error(&format!(": {module}, the module of this virtual table, stores others"))
                 .advise("--verify none loads without comparing, and leaves them to the module")
         }
-        None => error("")
+        (None, Some(steps)) => steps.advise(error(""), plan.target.suspects()),
+        (None, None) => error("")
             .advise(format!("look for {}", plan.target.suspects()))
             .advise("--verify none loads without comparing"),
     }
@@ -341,7 +343,7 @@ impl<'l> Collector<dyn Load + 'l> for Stream<'_> {
         load.step()?;
         steps.committed(rejects);
         rejects.take_held().iter().for_each(|row| self.observer.rejected(row));
-        Ok(())
+        load.next_step()
     }
 
     fn tick(&mut self) {

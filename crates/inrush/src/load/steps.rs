@@ -144,8 +144,20 @@ impl Steps {
             rejects.keep();
         }
         match self.committed > 0 || may_be_committed {
-            true => Aftermath::Resumable { rows: self.rows_committed },
+            true => Aftermath::Resumable { rows: self.rows_committed, or_more: may_be_committed },
             false => says,
+        }
+    }
+
+    /// What to try where the table holds at the end something else than the steps have brought, which may be the work of `suspects` as
+    /// well.
+    pub(super) fn advise(&self, differs: Error, suspects: &str) -> Error {
+        let differs = differs
+            .advise("look at what other programs did to the table meanwhile: their rows are counted with those of the steps")
+            .advise(format!("or look for {suspects}"));
+        match self.committed {
+            0 => differs.advise("--verify none loads without comparing"),
+            _ => differs.advise("or go on with --resume --verify none, if that is as it should be"),
         }
     }
 

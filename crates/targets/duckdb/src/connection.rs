@@ -7,7 +7,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
 
@@ -568,6 +568,8 @@ impl<'c> Vector<'c> {
 pub(super) struct Interrupter<'a> {
     stop: &'a AtomicBool,
     over: Arc<AtomicBool>,
+    /// Whose turn it is: whoever has this is not interrupted.
+    turn: Arc<Mutex<()>>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
@@ -583,13 +585,16 @@ impl<'a> Interrupter<'a> {
         unsafe impl Send for Stop {}
 
         let over = Arc::new(AtomicBool::new(false));
-        let (library, handle, is_over) = (connection.library, connection.handle, Arc::clone(&over));
+        let turn = Arc::new(Mutex::new(()));
+        let (library, handle) = (connection.library, connection.handle);
+        let (is_over, turns) = (Arc::clone(&over), Arc::clone(&turn));
         let flag = Stop(stop);
         let watch = move || {
             let flag = flag;
             while !is_over.load(Relaxed) {
                 // SAFETY: the interrupter borrows the flag and joins this thread before that ends.
                 if unsafe { &*flag.0 }.load(Relaxed) {
+                    let _turn = turns.lock().unwrap_or_else(PoisonError::into_inner);
                     // SAFETY: made to be called from other threads; the connection is open until the thread has ended.
                     unsafe { (library.interrupt)(handle) };
                 }
@@ -598,7 +603,12 @@ impl<'a> Interrupter<'a> {
         };
         // Without a thread a long statement can't be ended before its time, which is all that is lost.
         let thread = thread::Builder::new().name("inrush-watch".to_owned()).spawn(watch).ok();
-        Self { stop, over, thread }
+        Self { stop, over, turn, thread }
+    }
+
+    /// What runs as long as this is held comes to its own end.
+    pub(super) fn hold(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn is_stopped(&self) -> bool {

@@ -209,6 +209,8 @@ pub(super) struct Outcome {
     /// Something was committed before the end, because the plan says so.
     pub(super) committed: bool,
     pub(super) committed_rows: u64,
+    /// It is not known whether a step is committed.
+    unsure: bool,
     /// What the engine reads by itself it refuses, or would change.
     gave_up: bool,
 }
@@ -296,6 +298,15 @@ impl<'a> DuckLoad<'a> {
             self.session.execute(&forget)?;
         }
         ledger::entered(self.session.execute(&ledger.enter(&steps.entry)?)?)
+    }
+
+    /// Commits. Of a step that the engine refuses for another reason than its rows, the ledger alone knows.
+    fn commit_rows(&mut self) -> Result<()> {
+        self.session.commit().map_err(|refusal| {
+            self.outcome.refused |= refusal.is_of_rows();
+            self.outcome.unsure = self.job.steps.is_some() && !refusal.is_of_rows();
+            self.session.explain(&refusal)
+        })
     }
 
     /// Whether the engine may refuse rows that the encoders take for good.
@@ -388,12 +399,13 @@ impl Load for DuckLoad<'_> {
     }
 
     fn step(&mut self) -> Result<()> {
-        self.session.commit().map_err(|refusal| self.session.explain(&refusal))?;
+        self.commit_rows()?;
         self.session.keep();
-        let begun = self.session.begin();
-        // The step is committed, which `abort` would not know of.
-        self.outcome.committed = begun.is_err();
-        begun
+        Ok(())
+    }
+
+    fn next_step(&mut self) -> Result<()> {
+        self.session.begin()
     }
 
     fn indexes(&self) -> bool {
@@ -453,10 +465,7 @@ impl Load for DuckLoad<'_> {
         // From here on there is no stopping halfway.
         self.session.unwatch();
         // A key that was added after the rows is looked at here.
-        self.session.commit().map_err(|refusal| {
-            self.outcome.refused |= refusal.is_of_rows();
-            self.session.explain(&refusal)
-        })?;
+        self.commit_rows()?;
         self.session.keep();
         if let Some(unsure) = self.session.finish()? {
             settings.insert("directory".to_owned(), unsure);
@@ -485,6 +494,7 @@ impl Load for DuckLoad<'_> {
         match self.outcome {
             _ if is_new => Aftermath::NothingChanged,
             Outcome { committed: true, committed_rows: rows, .. } => Aftermath::Committed { rows },
+            Outcome { unsure: true, .. } => Aftermath::Unknown,
             _ if !undone => Aftermath::Unknown,
             _ => Aftermath::NothingChanged,
         }

@@ -145,9 +145,16 @@ impl<'a> Session<'a> {
     pub(super) fn commit(&mut self) -> Result<(), Refusal> {
         // Whatever comes of it: after an error the engine has rolled back.
         match std::mem::take(&mut self.in_transaction) {
-            true => self.connection().execute("COMMIT").map(drop),
+            true => self.commit_part(),
             false => Ok(()),
         }
+    }
+
+    /// Commits what a lane has written, which begins another transaction then. The user's wish to stop waits: a commit that is
+    /// interrupted goes through all the same, and the engine answers that it was interrupted.
+    pub(super) fn commit_part(&self) -> Result<(), Refusal> {
+        let _held = self.interrupter.as_ref().map(Interrupter::hold);
+        self.connection().execute("COMMIT").map(drop)
     }
 
     /// Undoes the transaction; whether that went well.
@@ -263,4 +270,40 @@ fn remove(path: &Path) {
         let _ = fs::remove_file(path);
     }
     let _ = fs::remove_dir_all(with_suffix(&database, ".tmp"));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering::Relaxed;
+
+    use super::*;
+
+    /// A commit that takes some ticks of the interrupter, as it does where keys are put into an index.
+    #[test]
+    fn a_commit_comes_to_its_end_though_the_user_wants_to_stop() {
+        let Ok(library) = library(None) else {
+            assert!(std::env::var("CI").is_err(), "no library of DuckDB");
+            eprintln!("SKIPPED: no library of DuckDB on this machine");
+            return;
+        };
+        let connect = || Arc::new(Database::open(library, ":memory:", &[])?).connect();
+        let connection = connect().unwrap();
+        let stop = AtomicBool::new(false);
+        let mut session = Session {
+            interrupter: Some(Interrupter::new(&connection, &stop)),
+            connection: Some(connection),
+            home: Home::Memory(String::new()),
+            shown: String::new(),
+            pending: None,
+            is_made: false,
+            in_transaction: false,
+        };
+        session.execute("CREATE TABLE t (id BIGINT PRIMARY KEY)").unwrap();
+        session.begin().unwrap();
+        session.execute("INSERT INTO t SELECT range FROM range(300000)").unwrap();
+        stop.store(true, Relaxed);
+        session.commit().unwrap();
+        session.unwatch();
+        assert_eq!(session.value("SELECT CAST(count(*) AS VARCHAR) FROM t").unwrap(), "300000");
+    }
 }

@@ -752,11 +752,11 @@ impl Commits {
     }
 
     /// Ends a transaction that is full, and begins the next.
-    fn commit(&self, connection: &Connection, outcome: &mut Outcome) -> Result<(), Refusal> {
-        connection.execute("COMMIT")?;
+    fn commit(&self, session: &Session<'_>, outcome: &mut Outcome) -> Result<(), Refusal> {
+        session.commit_part()?;
         outcome.committed = true;
         outcome.committed_rows += self.rows_max;
-        connection.execute("BEGIN TRANSACTION").map(drop)
+        session.connection().execute("BEGIN TRANSACTION").map(drop)
     }
 }
 
@@ -830,7 +830,7 @@ impl<'l> SiftLane<'l> {
                         writer.flush()?;
                         // What is committed others see, and the stream is ours alone.
                         self.stream.hide(connection)?;
-                        self.commits.commit(connection, self.outcome)?;
+                        self.commits.commit(self.session, self.outcome)?;
                         self.stream.show(connection)?;
                     }
                 }
@@ -904,7 +904,7 @@ impl<'l> WriteLane<'l> {
             self.writer.write(connection, &part.rows, &part.without)?;
             if part.is_last {
                 self.writer.flush()?;
-                self.commits.commit(connection, self.outcome)?;
+                self.commits.commit(self.session, self.outcome)?;
             }
         }
         Ok(())

@@ -695,10 +695,10 @@ impl<'a> MysqlLoad<'a> {
         }
     }
 
-    /// Commits. Without an answer it can't be told whether it was done.
+    /// Commits. Without an answer it can't be told whether it was done; one that the user stopped may have had none.
     fn commit(&mut self) -> Result<()> {
         self.session.execute("COMMIT").map(drop).map_err(|failure| {
-            self.unsure = matches!(failure, Failure::Lost(_));
+            self.unsure = !matches!(failure, Failure::Server(_));
             self.session.explain(failure)
         })
     }
@@ -1093,10 +1093,11 @@ impl Load for MysqlLoad<'_> {
     fn step(&mut self) -> Result<()> {
         self.commit()?;
         self.ahead = Ahead::Nothing;
-        let begun = self.run("START TRANSACTION");
-        // The step is committed, which `abort` would not know of.
-        self.unsure = begun.is_err();
-        begun
+        Ok(())
+    }
+
+    fn next_step(&mut self) -> Result<()> {
+        self.run("START TRANSACTION")
     }
 
     fn indexes(&self) -> bool {
@@ -1215,7 +1216,7 @@ impl Load for MysqlLoad<'_> {
             return match is_undone || ahead == Ahead::Entry {
                 true => Aftermath::NothingChanged,
                 // No row, but a table; and the ledger knows of it.
-                false => Aftermath::Resumable { rows: 0 },
+                false => Aftermath::Resumable { rows: 0, or_more: false },
             };
         }
         match rows {

@@ -704,13 +704,17 @@ impl Load for PostgresLoad<'_> {
             staging::publish(&mut self.session, &hidden, &self.target, self.job)
                 .map_err(|failure| in_the_way(&self.session, failure, &self.job.table))?;
         }
+        self.session.commit().map_err(|failure| {
+            // A refusal alone says that it is not committed: a commit that the user stopped may have had no answer.
+            self.unsure = !matches!(failure, Failure::Server(_));
+            self.session.explain(failure)
+        })
+    }
+
+    fn next_step(&mut self) -> Result<()> {
         let begin = settings(self.job, self.mode, false, "");
-        let committed = self.session.commit();
-        // A refusal alone says that it is not committed.
-        self.unsure = committed.as_ref().err().is_none_or(|why| matches!(why, Failure::Lost(_)));
-        let stepped = committed.and_then(|()| self.session.execute(begin));
-        self.unsure &= stepped.is_err();
-        stepped.map(drop).map_err(|failure| self.session.explain(failure))
+        let begun = self.session.execute(begin);
+        begun.map(drop).map_err(|failure| self.session.explain(failure))
     }
 
     fn indexes(&self) -> bool {
