@@ -5,12 +5,13 @@ use std::fs;
 
 use crate::fixture::{Fixture, Outcome};
 
-/// Options that decide what a row means: another word for each than the first run had, and what is said of the two.
-const DECIDING: [(&[&str], &str); 31] = [
+/// Options that decide what a row means, or which indexes there are: another word for each than the first run had, and what is said of the two.
+const DECIDING: [(&[&str], &str); 32] = [
     (&["--match", "position"], "--match was not said, and is position"),
     (&["--on-conflict", "skip"], "--on-conflict was fail, and is skip"),
     (&["--key", "a"], "--key was not said, and is a"),
     (&["--primary-key", "a"], "--primary-key was not said, and is a"),
+    (&["--index", "a,b", "--index", "b"], "--index was not said, and is a,b --index b"),
     (&["--type", "b=text"], "--type was a=integer, and is a=integer, b=text"),
     (&["--types", "text"], "--types was infer, and is text"),
     (&["--format", "tsv"], "--delimiter was comma, and is tab"),
@@ -47,10 +48,9 @@ const OF_LINES: [(&[&str], &str); 2] = [
 ];
 
 /// Options that may be others: they decide where rows go, how they get there, or what is said of it.
-const OTHERS: [&str; 23] = [
+const OTHERS: [&str; 22] = [
     "--table",
     "--if-exists",
-    "--index",
     "--max-expand",
     "--strategy",
     "--set",
@@ -103,7 +103,7 @@ fn options_that_have_changed_are_named_as_they_are_typed() {
         }
     }
     fs::copy(fixture.path("first.db"), fixture.path("t.db")).unwrap();
-    fixture.load(&[&again[..], &["--index", "b", "--lanes", "1"]].concat()).exits(3);
+    fixture.load(&[&again[..], &["--lanes", "1"]].concat()).exits(3);
     assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 2_000);
 }
 
@@ -154,6 +154,24 @@ fn a_file_is_the_same_however_it_is_named() {
     // It has the name that does not change now.
     load("sub/../in.csv", &["--resume"]).exits(0).prints(&["nothing to do"]);
     assert_eq!(count(), 2_000);
+}
+
+/// A copy of a file that was loaded is a file of its own, as long as that is there.
+#[test]
+#[cfg(unix)]
+fn a_file_that_was_loaded_is_known_where_it_has_moved_and_its_copy_is_not() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "a\n1\n").sql("t.db", "CREATE TABLE t (a INTEGER)");
+    let load = |name: &str| {
+        let steps = ["--guarantee", "chunks", "--resume", "--if-exists", "append"];
+        fixture.load(&[&[name, "t.db", "--table", "t"], &steps[..]].concat()).exits(0)
+    };
+    load("in.csv");
+    fixture.tool("cp", &["-p", "in.csv", "copy.csv"], b"");
+    load("copy.csv").prints(&["no load of these files"]);
+    fs::rename(fixture.path("in.csv"), fixture.path("moved.csv")).unwrap();
+    load("moved.csv").prints(&["nothing to do"]);
+    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 2);
 }
 
 /// A row more than the load has brought is another program's, or a trigger's.

@@ -252,12 +252,12 @@ fn gather(
     let hardly_meant = typed
         .filter(|_| target_facts.table.is_none())
         .and_then(|typed| TableName::hardly_meant(&typed, target.quotes()));
-    steps::rename_older(&mut target_facts.ledger, &places);
-    let (mut start, mut begun) = (None, None);
+    steps::rename(&mut target_facts.ledger, &places);
+    let (mut start, mut begun) = (None, Vec::new());
     match in_steps {
         true => {
             let begins = Start::of(request, steps::inputs(&places)?, &target_facts, &table)?;
-            begun.clone_from(&begins.warning);
+            begun.clone_from(&begins.warnings);
             start = Some(begins);
         }
         false => begun = steps::refuse_begun(&places, &target_facts, &table)?,

@@ -7,7 +7,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use crate::plan::{Guarantee, IfExists, Request, TargetFacts};
+use crate::plan::{Guarantee, IfExists, OnConflict, Request, TargetFacts};
 use crate::target::{ALL, Target};
 use inrush_core::error::{Error, Result};
 use inrush_core::ledger::{Entry, InputName, InputState, StepPlan};
@@ -129,7 +129,7 @@ fn state(path: &Path, place: &Place) -> std::io::Result<InputState> {
     let mut hasher = xxhash_rust::xxh3::Xxh3::new();
     hasher.write(&head);
     Ok(InputState {
-        path: named_from_root(place, path, fs::canonicalize(path)?),
+        path: named_from_root(place, fs::canonicalize(path)?),
         bytes: meta.len(),
         modified_ns: modified.and_then(|since| i64::try_from(since.as_nanos()).ok()),
         head: hasher.finish(),
@@ -137,24 +137,28 @@ fn state(path: &Path, place: &Place) -> std::io::Result<InputState> {
 }
 
 /// The name of an input whose file on disk has this path from the root on: its own name, where it has one, follows that of the file.
-fn named_from_root(place: &Place, path: &Path, from_root: PathBuf) -> PathBuf {
+fn named_from_root(place: &Place, from_root: PathBuf) -> PathBuf {
     match place {
         Place::File(_) | Place::Stdin | Place::Rows | Place::Stored(_) => from_root,
         Place::Member(_) | Place::Sheet(_) => {
             let mut name = from_root.into_os_string();
-            name.push(place.name().strip_prefix(&*path::text(path)).unwrap_or(""));
+            name.push(within(place));
             name.into()
         }
     }
 }
 
-/// Gives inputs of older entries, in whose paths are the links and dots of how they were named, the names that they have now.
-pub(super) fn rename_older(ledger: &mut [Entry], places: &[Place]) {
-    let on_disk = |place: &&Place| place.in_store().is_none() && !ledger.is_empty();
+/// Gives inputs in the ledger the names that their files have now: of older entries, in whose paths are the links and dots of how they
+/// were named, and of files that have moved since.
+pub(super) fn rename(ledger: &mut [Entry], places: &[Place]) {
+    if ledger.is_empty() {
+        return;
+    }
+    let on_disk = |place: &&Place| place.in_store().is_none();
     let names = |place: &Place| {
         let path = place.on_disk()?;
         let (older, newer) = (std::path::absolute(path).ok()?, fs::canonicalize(path).ok()?);
-        let named = |from_root| named_from_root(place, path, from_root);
+        let named = |from_root| named_from_root(place, from_root);
         (older != newer).then(|| (named(older), named(newer)))
     };
     let names: BTreeMap<PathBuf, PathBuf> =
@@ -164,13 +168,55 @@ pub(super) fn rename_older(ledger: &mut [Entry], places: &[Place]) {
             input.path.clone_from(newer);
         }
     }
+    // What can't be read a second time is in no ledger.
+    let kept = places.iter().filter(on_disk).filter(|place| place.can_be_reread());
+    let given: Vec<(InputState, String)> =
+        kept.filter_map(|place| Some((input(place).ok()?, within(place)))).collect();
+    for entry in ledger {
+        let is_done = entry.is_done;
+        for (at, was) in entry.inputs.iter_mut().enumerate() {
+            let is_moved = |(is, within): &&(InputState, String)| is_moved(was, is, within);
+            // Of files that are the same in all each has its place.
+            let now = given.get(at).filter(is_moved).or_else(|| given.iter().find(is_moved));
+            let is_given = || given.iter().any(|(is, _)| is == was);
+            if let Some((now, _)) = now
+                && !is_given()
+                // A copy beside a file that was loaded is a file of its own.
+                && !(is_done && is_there(&was.path))
+            {
+                was.path.clone_from(&now.path);
+            }
+        }
+    }
 }
 
-/// The options that decide what a row means, as they are typed, besides those of the dialect, which is compared as it was detected.
+/// What the name of an input has behind that of its file.
+fn within(place: &Place) -> String {
+    let name = place.name();
+    let file = place.on_disk().map(|path| path::text(path).into_owned()).unwrap_or_default();
+    name.strip_prefix(&*file).unwrap_or("").to_owned()
+}
+
+/// Whether an input is what another one was under another name: a file of the same size, time and beginning, and the same part of it.
+fn is_moved(was: &InputState, is: &InputState, within: &str) -> bool {
+    was.path != is.path
+        && was.modified_ns.is_some()
+        && (was.bytes, was.modified_ns, was.head) == (is.bytes, is.modified_ns, is.head)
+        && path::text(&was.path).ends_with(within)
+}
+
+/// Whether the file of an input on disk is there, which may be an archive or a workbook.
+fn is_there(path: &Path) -> bool {
+    let name = path::text(path);
+    path.exists() || name.match_indices('!').any(|(at, _)| Path::new(&name[..at]).exists())
+}
+
+/// The options that decide what a row means, or with which step an index comes, as they are typed, besides those of the dialect, which is compared as it was detected.
 fn options(request: &Request) -> BTreeMap<String, String> {
     let mut types: Vec<String> =
         request.types.iter().map(|(name, ty)| format!("{name}={ty}")).collect();
     types.extend(request.read.types.iter().map(|(name, ty)| format!("{name}={ty}")));
+    let indexes: Vec<String> = request.indexes.iter().map(|columns| columns.join(",")).collect();
     let said = [
         ("--type", types.join(", ")),
         ("--types", request.inference.to_string()),
@@ -178,6 +224,7 @@ fn options(request: &Request) -> BTreeMap<String, String> {
         ("--on-conflict", request.on_conflict.to_string()),
         ("--key", request.key.join(",")),
         ("--primary-key", request.primary_key.join(",")),
+        (INDEX, indexes.join(&format!(" {INDEX} "))),
         (VERIFY, request.verify.to_string()),
         ("--flatten", if request.dialect.flatten { "said" } else { "" }.to_owned()),
     ];
@@ -186,7 +233,7 @@ fn options(request: &Request) -> BTreeMap<String, String> {
 }
 
 /// Refuses to add all rows of files at once of which a load in steps has committed some: those would be in the table twice. Whether a file
-/// that has changed since still has them is not known, which is worth a word.
+/// that has changed since still has them is not known, which is worth a word; so is a load whose files are gone.
 ///
 /// # Errors
 /// When there is such a load, and a file is as it was then.
@@ -194,9 +241,9 @@ pub(super) fn refuse_begun(
     places: &[Place],
     facts: &TargetFacts,
     table: &str,
-) -> Result<Option<String>> {
+) -> Result<Vec<String>> {
     if facts.ledger.is_empty() {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     // What can't be read a second time is in no ledger.
     let kept = places.iter().filter(|place| place.can_be_reread());
@@ -216,7 +263,24 @@ pub(super) fn refuse_begun(
             forgets(entry)
         )
     };
-    Ok(facts.ledger.iter().find(shares).map(note))
+    let changed = facts.ledger.iter().find(shares).map(note);
+    Ok(changed.into_iter().chain(gone(facts)).collect())
+}
+
+/// Unfinished loads of files that are not there any more: under other names, and written again, they may be those that are given now.
+fn gone(facts: &TargetFacts) -> impl Iterator<Item = String> {
+    // What a server keeps has a URL as its path.
+    let is_gone = |path: &PathBuf| path.is_absolute() && !is_there(path);
+    let unfinished = facts.ledger.iter().filter(|entry| !entry.is_done);
+    unfinished.filter(move |entry| paths(&entry.inputs).all(is_gone)).map(|entry| {
+        format!(
+            "a load of {} in steps committed {} and ended, and what it read is not there any more: rows that are the same come once more \
+             ({})",
+            listed(&entry.inputs),
+            counted(entry.so_far.rows.loaded, "row"),
+            forgets(entry)
+        )
+    })
 }
 
 fn unfinished(entry: &Entry, table: &str) -> Error {
@@ -254,8 +318,8 @@ pub(super) struct Start {
     options: BTreeMap<String, String>,
     /// Where in the source it begins, and why; as far as no report says so.
     pub(super) reason: Option<String>,
-    /// What the user should know who takes it for one that goes on.
-    pub(super) warning: Option<String>,
+    /// What the user should know who takes it for one that goes on, or that repeats no row.
+    pub(super) warnings: Vec<String>,
 }
 
 impl Start {
@@ -282,18 +346,19 @@ impl Start {
             facts.ledger.iter().filter(is_same).map(|entry| entry.id.clone()).collect();
         let name = facts.table.as_ref().map_or(table, |table| &table.name);
         let id = id(name, &inputs, &outdated);
-        let mut warning = None;
+        let mut warnings = Vec::new();
+        let repeats = request.on_conflict == OnConflict::Fail;
         match (&facts.table, own) {
             (None, _) => {
                 outdated = all();
                 if request.resume {
-                    warning = Some(format!(
+                    warnings.push(format!(
                         "--resume: there is no table {table}, so the load begins at the first row"
                     ));
                 }
             }
             (Some(found), Some(entry)) if request.resume => {
-                goes_on(entry, &inputs, &options, facts, table)?;
+                goes_on(entry, &inputs, &options, facts, request.if_exists, table)?;
                 let is_finished = entry.is_done;
                 if is_finished && entry.so_far.rows.loaded > 0 && !found.holds_rows {
                     return Err(Error::target(format!(
@@ -319,7 +384,7 @@ impl Start {
                         format!("the load goes on behind {rows} in {steps}, which are committed")
                     }
                 });
-                return Ok(Self { plan, options, reason, warning: None });
+                return Ok(Self { plan, options, reason, warnings });
             }
             (Some(_), None) if request.resume => {
                 if let Some(other) = other {
@@ -330,17 +395,18 @@ impl Start {
                     ));
                     let same = "name the same files; what has come since can be loaded by itself";
                     return Err(match other.is_done {
-                        true => error.advise(same).advise(
-                            "or leave --resume out, where all of their rows are new: --guarantee chunks --if-exists append adds them",
-                        ),
+                        true => error
+                            .advise(same)
+                            .advise(format!("or {}", without_resume(request.if_exists, table))),
                         false => error.advise(same).advise(FROM_THE_FIRST_ROW),
                     });
                 }
-                warning = Some(format!(
+                warnings.push(format!(
                     "--resume: no load of these files into table {table} was begun, so it begins at the first row"
                 ));
-                if starts_over {
-                    outdated = all();
+                match starts_over {
+                    true => outdated = all(),
+                    false => warnings.extend(gone(facts).filter(|_| repeats)),
                 }
             }
             (Some(_), _) if starts_over => outdated = all(),
@@ -349,6 +415,7 @@ impl Start {
                 {
                     return Err(unfinished(entry, table));
                 }
+                warnings.extend(gone(facts).filter(|_| repeats));
             }
         }
         let plan = StepPlan {
@@ -358,7 +425,7 @@ impl Start {
             is_finished: false,
             outdated,
         };
-        Ok(Self { plan, options, reason: None, warning })
+        Ok(Self { plan, options, reason: None, warnings })
     }
 
     /// The request of the load from here on: one that goes on adds to the table that its first run has found or made.
@@ -399,11 +466,26 @@ impl Start {
 /// How the rows are verified, which decides on what has to be known of the table before the first.
 const VERIFY: &str = "--verify";
 
+/// The indexes of a table that the load makes: some databases build them with the first step, others with the last.
+const INDEX: &str = "--index";
+
 /// The word for whether there is a header.
 pub(super) const HEADER: &str = "--header";
 
 /// What else a user can do.
 const FROM_THE_FIRST_ROW: &str = "or begin at the first row, without --resume: --guarantee chunks --if-exists truncate, which deletes the table's rows";
+
+/// How files are loaded that have changed since they were, as far as the user has said what becomes of the table's rows.
+fn without_resume(if_exists: IfExists, table: &str) -> String {
+    let becomes = match if_exists {
+        IfExists::Truncate => format!("truncate deletes the rows of table {table} first"),
+        IfExists::Replace => format!("replace drops table {table} first"),
+        IfExists::Empty | IfExists::Append | IfExists::Fail => {
+            format!("append adds all of their rows to those in table {table}")
+        }
+    };
+    format!("leave --resume out: --guarantee chunks --if-exists {becomes}")
+}
 
 fn paths(inputs: &[InputState]) -> impl Iterator<Item = &PathBuf> {
     inputs.iter().map(|input| &input.path)
@@ -425,6 +507,7 @@ fn goes_on(
     inputs: &[InputState],
     options: &BTreeMap<String, String>,
     facts: &TargetFacts,
+    if_exists: IfExists,
     table: &str,
 ) -> Result<()> {
     if let Some((was, is)) = entry.inputs.iter().zip(inputs).find(|(was, is)| was != is) {
@@ -446,9 +529,7 @@ fn goes_on(
                 counted(entry.so_far.rows.loaded, "row")
             ))
             .about(&name)
-            .advise(format!(
-                "leave --resume out: --guarantee chunks --if-exists append adds its rows to those in table {table}"
-            )));
+            .advise(without_resume(if_exists, table)));
         }
         let error = Error::source(format!("{name} has changed since the load was begun: {how}"));
         return Err(error
@@ -484,7 +565,9 @@ fn same_options(before: &BTreeMap<String, String>, now: &BTreeMap<String, String
         let (was, is) = (before.get(name).unwrap_or(&nothing), now.get(name).unwrap_or(&nothing));
         // Less can always be compared.
         let is_less = name == VERIFY && (was == "checksum" || is == "none");
-        if was != is && !is_less {
+        // Older entries have none.
+        let is_unknown = name == INDEX && !before.contains_key(name);
+        if was != is && !is_less && !is_unknown {
             let shown = |value: &String| match value.as_str() {
                 "" => "not said".to_owned(),
                 value => value.to_owned(),

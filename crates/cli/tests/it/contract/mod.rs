@@ -335,6 +335,7 @@ over_every_target! {
         resumed::a_load_goes_on_behind_its_last_step_wherever_it_ended,
         resumed::a_load_that_ends_behind_a_step_is_resumable,
         resumed::what_a_load_in_steps_has_left_refuses_no_other_load,
+        resumed::a_file_that_has_moved_is_the_one_that_was_begun,
         resumed::two_first_runs_at_once_load_each_row_once,
         resumed::what_is_no_value_of_a_settled_type_stays_a_bad_row,
         resumed::a_type_that_was_asked_for_means_the_same_in_every_run,

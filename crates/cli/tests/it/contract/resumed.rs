@@ -242,6 +242,11 @@ pub(super) fn what_a_load_in_steps_has_left_refuses_no_other_load<P: Place>() {
         let run = run
             .says(&["was finished", "leave --resume out: --guarantee chunks --if-exists append"]);
         assert!(!run.stderr.contains("truncate"), "{run:?}");
+        // In the words that were said.
+        let resumed = [&PLAIN[..], &IN_STEPS, &truncated, &["--resume"]].concat();
+        let run = load(place, &resumed).exits(1);
+        let run = run.says(&["was finished", "--if-exists truncate deletes the rows"]);
+        assert!(!run.stderr.contains("append"), "{run:?}");
         load(place, &[&append[..], &IN_STEPS].concat()).exits(0);
         assert_eq!(count(), 2);
         // What the refusal advises ends it.
@@ -253,6 +258,40 @@ pub(super) fn what_a_load_in_steps_has_left_refuses_no_other_load<P: Place>() {
         let run = load(place, &append).exits(3);
         assert!(!run.stderr.contains("unfinished"), "{run:?}");
         assert_eq!(count(), 2 * (ROWS - 1));
+    });
+}
+
+/// A file is what it was, wherever it has been moved to.
+pub(super) fn a_file_that_has_moved_is_the_one_that_was_begun<P: Place>() {
+    if !P::TRAITS.has_steps {
+        return;
+    }
+    P::for_each(|place| {
+        let files = place.files();
+        let count = || all_of(place, &COLUMNS).len();
+        let moved = |more: &[&str]| {
+            load(place, &[&["done.csv"], &PLAIN[1..], &["--max-rejects", "1"], more].concat())
+        };
+        stopped(place).exits(1);
+        let committed = count();
+        std::fs::rename(files.path("in.csv"), files.path("done.csv")).unwrap();
+        moved(&["--if-exists", "append"]).exits(1).says(&["done.csv", "is unfinished"]);
+        let steps = [&IN_STEPS[..], &["--if-exists", "append"]].concat();
+        moved(&steps).exits(1).says(&["done.csv", "is unfinished"]);
+        assert_eq!(count(), committed);
+        moved(&[&steps[..], &["--resume"]].concat()).exits(3);
+        assert_eq!(all_of(place, &COLUMNS), sorted(wanted()));
+        std::fs::rename(files.path("done.csv"), files.path("in.csv")).unwrap();
+        let again = [&PLAIN[..], &steps, &["--resume"]].concat();
+        load(place, &again).exits(0).prints(&["nothing to do"]);
+        // One that was written again is not known any more.
+        stopped_by(place, &["--if-exists", "truncate"]).exits(1);
+        let rows = files.read("in.csv");
+        std::fs::remove_file(files.path("in.csv")).unwrap();
+        files.write("done.csv", rows);
+        let note = ["in.csv in steps committed", "not there any more", "DELETE FROM"];
+        moved(&["--if-exists", "append"]).exits(3).prints(&note);
+        moved(&steps).exits(3).prints(&note);
     });
 }
 
@@ -411,6 +450,7 @@ pub(super) fn what_has_changed_since_the_last_step_is_refused<P: Place>() {
         other(&["--decimal", "n=,"]).exits(2).says(&["changed", "--decimal"]);
         other(&["--type", "name=text"]).exits(2).says(&["changed", "--type"]);
         other(&["--header", "no"]).exits(2).says(&["changed"]);
+        other(&["--index", "name"]).exits(2).says(&["changed", "--index was not said"]);
         place.files().write("more.csv", "id,name\n1,a\n");
         let with_more = [&["more.csv"], &on[..]].concat();
         load(place, &with_more).exits(1).says(&["files have changed"]);
