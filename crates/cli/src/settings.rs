@@ -19,8 +19,8 @@ fn usage(what: String) -> Error {
     Error::new(Kind::Usage, what)
 }
 
-/// The request that the arguments make.
-pub(crate) fn request(args: &LoadArgs) -> Result<Request> {
+/// The request that the arguments of `command` make.
+pub(crate) fn request(args: &LoadArgs, command: &str) -> Result<Request> {
     // Options may stand between them, so it is here that the last one turns out to be the target.
     match args.places.split_last() {
         Some((target, sources)) if !sources.is_empty() => made(args, target, sources),
@@ -43,10 +43,10 @@ pub(crate) fn request(args: &LoadArgs) -> Result<Request> {
             {
                 let target = shell_word(&location.shown);
                 return Err(usage(what).advise(format!(
-                    "put - before it for standard input: inrush load - {target} --table NAME"
+                    "put - before it for standard input: inrush {command} - {target} --table NAME"
                 )));
             }
-            Err(usage(what).advise("inrush load FILE.csv DATABASE.db"))
+            Err(usage(what).advise(format!("inrush {command} FILE.csv DATABASE.db")))
         }
     }
 }

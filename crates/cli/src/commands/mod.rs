@@ -46,7 +46,7 @@ pub(crate) use man::man;
 
 /// Loads, and reports on standard output.
 pub(crate) fn load(args: &LoadArgs) -> Result<u64> {
-    let request = settings::request(args)?;
+    let request = settings::request(args, "load")?;
     let stop = stop_on_signals()?;
     let mode = ProgressMode::of(&args.shown.progress, args.shown.quiet);
     let observer = render::Progress::new(mode, stop, args.shown.quiet);
@@ -152,11 +152,11 @@ pub(crate) fn plan(
 ) -> Result<u64> {
     if as_config {
         // It has to be one that makes a request.
-        settings::request(args)?;
+        settings::request(args, "plan")?;
         print(&config::as_file(given, &args.places))?;
         return Ok(0);
     }
-    let request = settings::request(args)?;
+    let request = settings::request(args, "plan")?;
     let observer = render::Progress::new(ProgressMode::None, stop_on_signals()?, true);
     let plan = inrush::plan(&request, &observer)?;
     if args.json {

@@ -24,7 +24,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<u64> {
     if args.list || args.export || args.forget.is_some() {
         return kept(args, profiles.as_deref());
     }
-    let request = settings::request(&args.load)?;
+    let request = settings::request(&args.load, "tune")?;
     let tuning = Tuning {
         budget: settings::time(&args.budget, "--budget")?,
         sample_bytes: settings::size(&args.sample, "--sample")?,
@@ -36,6 +36,9 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<u64> {
     }
     // What can't be written or kept is said before the time is spent.
     let report = ReportFolder::find(args.report.as_deref())?;
+    if args.load.profiles.is_some() {
+        profiles.as_deref().map_or(Ok(()), Profiles::expect_place)?;
+    }
     if let Some(Err(why)) = profiles.as_deref().map(Profiles::read) {
         eprint_text(&format!("warning: {}\n", not_kept(&why)));
     }

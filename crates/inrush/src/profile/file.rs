@@ -132,6 +132,20 @@ impl Profiles {
         Ok(Held { profiles: Self::read(path)?, path: path.to_owned(), _lock: lock })
     }
 
+    /// Tries whether the file can be written, and leaves nothing.
+    ///
+    /// # Errors
+    /// When the disk or the permissions forbid it.
+    pub fn expect_place(path: &Path) -> Result<()> {
+        let path = &behind_links(path);
+        // Where its folder is to be made, the nearest one above it has to take that.
+        let above = directory(path).ancestors().find(|folder| folder.exists());
+        let tried = above.unwrap_or(Path::new(".")).join(format!(".profiles.{}", unique::word()));
+        File::create_new(&tried)
+            .and_then(|_| fs::remove_file(&tried))
+            .map_err(|error| not_written(path, &error))
+    }
+
     /// Writes the file, whole or not at all; only its owner may read it. Of a link the file that it leads to is written.
     ///
     /// # Errors
@@ -151,10 +165,14 @@ impl Profiles {
         };
         write().map_err(|error| {
             let _ = fs::remove_file(&hidden);
-            Error::target(format!("cannot write {}: {error}", path.display()))
-                .advise("--profiles FILE names another place")
+            not_written(path, &error)
         })
     }
+}
+
+fn not_written(path: &Path, error: &io::Error) -> Error {
+    Error::target(format!("cannot write {}: {error}", path.display()))
+        .advise("--profiles FILE names another place")
 }
 
 /// A file's profiles while no other process changes them.

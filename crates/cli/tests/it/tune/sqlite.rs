@@ -112,6 +112,18 @@ fn what_the_user_says_stands_above_what_was_measured() {
 }
 
 #[test]
+fn what_tune_can_not_do_is_said_before_it_measures() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "id\n1\n");
+    let alone = fixture.inrush(&["tune", "t.csv"]).exits(2);
+    alone.says(&["stands alone", "try: inrush tune FILE.csv DATABASE.db"]);
+    let tune = ["tune", "t.csv", "t.db", "--budget", "1s", "--profiles", "t.csv/p.toml"];
+    let run = fixture.leaves_all(|| fixture.inrush(&tune).exits(1));
+    let run = run.says(&["cannot write t.csv/p.toml", "--profiles FILE names another place"]);
+    assert!(run.stdout.is_empty(), "{run:?}");
+}
+
+#[test]
 fn a_file_of_profiles_that_makes_no_sense_is_a_warning() {
     let fixture = Fixture::new();
     fixture.write("t.csv", "id\n1\n");
