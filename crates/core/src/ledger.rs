@@ -198,7 +198,14 @@ pub fn known(
     let adds = matches!(request.if_exists, IfExists::Empty | IfExists::Append)
         && table.is_some_and(|table| table.holds_rows);
     match request.guarantee {
-        Guarantee::Chunks => read(Entries::All),
+        Guarantee::Chunks => read(Entries::All).map_err(|error| {
+            match error.advice().is_empty() && !error.is_lost_connection() {
+                true => error.advise(format!(
+                    "look at table {TABLE}, in which loads in steps are entered: one of another program's has to have another name"
+                )),
+                false => error,
+            }
+        }),
         Guarantee::Atomic if adds && request.on_conflict == OnConflict::Fail => {
             Ok(read(Entries::Unfinished).unwrap_or_default())
         }

@@ -174,6 +174,14 @@ fn a_file_that_was_loaded_is_known_where_it_has_moved_and_its_copy_is_not() {
     assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 2);
 }
 
+#[test]
+fn a_table_of_another_program_in_the_place_of_the_ledger_is_named() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "a\n1\n").sql("t.db", "CREATE TABLE inrush_steps (own INTEGER)");
+    let run = fixture.load(&[&["in.csv", "t.db", "--table", "t"], &STEPS[..]].concat());
+    run.exits(1).says(&["try: look at table inrush_steps", "another name"]);
+}
+
 /// A row more than the load has brought is another program's, or a trigger's.
 #[test]
 fn rows_of_others_in_a_load_in_steps_are_let_in_by_going_on_without_comparing() {
