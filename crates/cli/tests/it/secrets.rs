@@ -63,6 +63,28 @@ fn a_password_in_the_wrong_place_is_not_repeated() {
     }
 }
 
+/// Of a file, which takes none: whatever the parameter is called.
+#[test]
+fn the_parameters_of_a_file_are_not_repeated() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id\n1\n");
+    for place in [
+        "sqlite:x.db?password=SECRET",
+        "sqlite:x.db?cipher=a&key=SECRET",
+        "sqlite:///x.db?password=SECRET",
+        "sqlite:file:x.db?hexkey=SECRET",
+        "sqlite://u:SECRET@h/x.db?mode=ro",
+        "duckdb:x.duckdb?encryption_key=SECRET",
+    ] {
+        let place = place.replace("SECRET", SECRET);
+        for options in [&[][..], &["--json"]] {
+            assert_secret_kept(&fixture.misused(&[&["load", "in.csv", &place], options].concat()));
+        }
+    }
+    let run = fixture.misused(&["load", "in.csv", "sqlite:x.db?key=none"]);
+    run.says(&["takes no parameters, and would take ?key=... for a part", "write sqlite:x.db;"]);
+}
+
 /// Of a place that stands where a command, a name or an option's value belongs.
 #[test]
 fn a_password_is_not_repeated_by_what_refuses_the_word() {

@@ -32,29 +32,73 @@ pub(super) fn refuse_misread(text: &str) -> Result<()> {
             .advise(format!("leave it out, and say --table {}", shell_word(table))));
     }
     let Some(known) = of_scheme(&scheme).filter(|known| known.is_file()) else { return Ok(()) };
-    if let Some(path) = rest.strip_prefix("file:") {
-        return Err(Error::usage(format!("{text}: a file has one scheme"))
-            .advise(format!("write {scheme}:{path}")));
+    let refused = |place: &str, why: &str| {
+        Error::usage(format!("{scheme}:{}{why}", path_without_secrets(place)))
+    };
+    if rest.starts_with("file:") {
+        let path = parameters(rest).map_or(rest, |(path, _)| path);
+        return Err(refused(path, ": a file has one scheme").advise(written(known, &scheme, rest)));
     }
-    if !rest.contains(":memory:")
-        && let Some((path, parameters)) = rest.split_once('?')
-        && parameters.split_once('=').is_some_and(|(name, _)| is_word(name))
+    if let Some((path, name)) = parameters(rest)
         && !Path::new(rest).exists()
     {
-        return Err(Error::usage(format!(
-            "{text}: {scheme}: takes no parameters, and would take ?{parameters} for a part of the file's name"
-        ))
-        .advise(format!("write {scheme}:{path}; what can be set is said by --set (inrush strategies {scheme})")));
+        // The value may be a password, whatever it is called.
+        let why = format!(
+            ": {scheme}: takes no parameters, and would take ?{name}=... for a part of the file's name"
+        );
+        return Err(refused(path, &why).advise(format!(
+            "{}; what can be set is said by --set (inrush strategies {})",
+            written(known, &scheme, rest),
+            known.name
+        )));
     }
-    match rest.strip_prefix("///") {
-        // SQLAlchemy knows no others.
-        Some(name) if ["sqlite", "duckdb"].contains(&known.name) && may_be_here(name) => {
-            Err(Error::usage(format!(
-                "{text} is {name} in this folder to SQLAlchemy, and /{name} to others"
-            ))
-            .advise(format!("write {scheme}:{name} or {scheme}:/{name}")))
+    match here_to_sqlalchemy(known, rest) {
+        Some(name) => {
+            let why = format!(" is {name} in this folder to SQLAlchemy, and /{name} to others");
+            Err(refused(rest, &why).advise(written(known, &scheme, rest)))
         }
-        _ => Ok(()),
+        None => Ok(()),
+    }
+}
+
+/// A file's path, and the name of the first parameter behind it.
+fn parameters(rest: &str) -> Option<(&str, &str)> {
+    let (path, parameters) = rest.split_once('?').filter(|_| !rest.contains(":memory:"))?;
+    let (name, _) = parameters.split_once('=')?;
+    is_word(name).then_some((path, name))
+}
+
+/// The path that SQLAlchemy, which knows no schemes but these, takes for one from this folder on.
+fn here_to_sqlalchemy<'t>(known: &Known, rest: &'t str) -> Option<&'t str> {
+    let name = rest.strip_prefix("///").filter(|_| ["sqlite", "duckdb"].contains(&known.name))?;
+    may_be_here(name).then_some(name)
+}
+
+/// A path behind a scheme without what may be a password. Slashes alone make no login of it.
+fn path_without_secrets(path: &str) -> String {
+    let bare = path.trim_start_matches('/');
+    format!("{}{}", &path[..path.len() - bare.len()], without_secrets(bare))
+}
+
+/// How to write a file's place that was written otherwise. It is advised only where it is taken.
+fn written(known: &Known, scheme: &str, rest: &str) -> String {
+    let scheme = if known.schemes.contains(&scheme) { scheme } else { known.name };
+    let path = parameters(rest).map_or(rest, |(path, _)| path);
+    let places = match path.strip_prefix("file:") {
+        // Behind file:// a path is one from the root on.
+        Some(path) if path.starts_with("///") => vec![format!("{scheme}:{}", &path[2..])],
+        Some(path) => vec![format!("{scheme}:{path}")],
+        None => match here_to_sqlalchemy(known, path) {
+            Some(name) => vec![format!("{scheme}:{name}"), format!("{scheme}:/{name}")],
+            None => vec![format!("{scheme}:{path}")],
+        },
+    };
+    let bare = path.strip_prefix("file:").unwrap_or(path);
+    let is_shown = path_without_secrets(bare) == bare;
+    let is_taken = |place: &String| is_shown && refuse_misread(place).is_ok() && is_claimed(place);
+    match places.iter().all(is_taken) {
+        true => format!("write {}", places.join(" or ")),
+        false => format!("write {}", spelling(known).unwrap_or_else(|| format!("{scheme}:FILE"))),
     }
 }
 
@@ -198,6 +242,10 @@ mod tests {
                 "leave it out, and say --table SCHEMA.TABLE",
             ),
             ("sqlite:////../rel.db?a=b", "write sqlite:////../rel.db; what"),
+            ("sqlite:///rel.db?a=b", "write sqlite:rel.db or sqlite:/rel.db; what"),
+            ("sqlite:file:x.db?mode=ro&cache=shared", "write sqlite:x.db"),
+            ("sqlite:file:///x.db?mode=ro", "write sqlite:/x.db"),
+            ("sqlite3:x.db?mode=ro", "write sqlite:x.db; what can be set is said by --set"),
         ] {
             let told = advice(text);
             assert!(told.starts_with(wanted), "{text}: {told}");
