@@ -122,8 +122,7 @@ pub(super) fn gather(
     }
     if let Some(found) = &facts.table {
         refuse_view(&connection, &found.name).map_err(|error| explain(path, &error))??;
-        obstacle::look(&connection, found, request.if_exists)
-            .map_err(|error| explain(path, &error))??;
+        obstacle::look(&connection, found, request).map_err(|error| explain(path, &error))??;
         if request.if_exists == IfExists::Replace {
             facts.lost_with =
                 lost::read(&connection, &found.name).map_err(|error| explain(path, &error))?;
@@ -268,8 +267,12 @@ fn read_table(connection: &Connection, table: &str) -> rusqlite::Result<Option<T
     }
     key.sort();
     // SQLite numbers a row whose INTEGER PRIMARY KEY is NULL (https://sqlite.org/lang_createtable.html#rowid): a value that the
-    // source does not have. Who wants that leaves the column out.
-    if let [(_, only)] = key.as_slice() {
+    // source does not have. Who wants that leaves the column out. A key with an index of its own, as that of INTEGER PRIMARY KEY DESC
+    // has, is not the number of the row, and stays NULL.
+    let has_index = "SELECT EXISTS (SELECT 1 FROM pragma_index_list(?1) WHERE origin = 'pk')";
+    if let [(_, only)] = key.as_slice()
+        && !connection.query_row(has_index, [&name], |row| row.get::<_, bool>(0))?
+    {
         for column in facts.columns.iter_mut().filter(|column| column.name == *only) {
             column.required |=
                 column.declared.as_deref().is_some_and(|ty| ty.eq_ignore_ascii_case("INTEGER"));

@@ -5,15 +5,16 @@ use rusqlite::{Connection, ffi};
 use crate::ddl::quote;
 use crate::deferred;
 use inrush_core::error::{Error, Kind, Result};
-use inrush_core::{IfExists, TableFacts};
+use inrush_core::wording::shell_word;
+use inrush_core::{IfExists, Request, TableFacts};
 
 /// Looks at an existing table, and compiles what the load would say to it; nothing is run.
 pub(super) fn look(
     connection: &Connection,
     table: &TableFacts,
-    if_exists: IfExists,
+    request: &Request,
 ) -> rusqlite::Result<Result<()>> {
-    let name = &table.name;
+    let (name, if_exists) = (&table.name, request.if_exists);
     if matches!(if_exists, IfExists::Truncate | IfExists::Replace) {
         let children = referring(connection, table)?;
         if !children.is_empty() {
@@ -24,6 +25,19 @@ pub(super) fn look(
             )
             .advise("delete those first, or load with --if-exists append, or into another --table")));
         }
+    }
+    if if_exists == IfExists::Replace
+        && let Some((child, key)) = keyless(connection, table, &request.primary_key)?
+    {
+        let key = key.join(",");
+        return Ok(Err(Error::new(
+            Kind::Target,
+            format!("a foreign key of {child} refers to {name} ({key}), which would be no key of the new table"),
+        )
+        .advise(format!(
+            "--primary-key {} makes it one; or load with --if-exists truncate, which keeps the table's keys",
+            shell_word(&key)
+        ))));
     }
     let delete = format!("DELETE FROM {}", quote(name));
     let columns: Vec<String> = table.columns.iter().map(|column| quote(&column.name)).collect();
@@ -72,6 +86,42 @@ fn refused(
         true => format!("a foreign key refers to table {missing}: make and load that first"),
         false => format!("make {missing} first, or drop the trigger that names it"),
     }))
+}
+
+/// A table with a foreign key to columns that are a key of this one and would be none of the table that takes its place, and these
+/// columns: SQLite refuses then to change rows of either table. A key that fits none before is not this load's doing.
+fn keyless(
+    connection: &Connection,
+    table: &TableFacts,
+    primary_key: &[String],
+) -> rusqlite::Result<Option<(String, Vec<String>)>> {
+    let mut keys = connection.prepare(
+        "SELECT child.name, key.id, key.\"to\" \
+         FROM sqlite_schema AS child, pragma_foreign_key_list(child.name) AS key, pragma_foreign_keys AS enforced \
+         WHERE child.type = 'table' AND key.\"table\" = ?1 COLLATE NOCASE AND child.name <> ?1 COLLATE NOCASE \
+         AND enforced.foreign_keys ORDER BY child.name, key.id, key.seq",
+    )?;
+    let mut rows = keys.query([&table.name])?;
+    let mut found: Vec<(String, i64, Vec<String>)> = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (child, id, to): (String, i64, Option<String>) =
+            (row.get(0)?, row.get(1)?, row.get(2)?);
+        // A key without columns of the parent's means its primary key.
+        match (found.last_mut(), to) {
+            (Some((last, key, parts)), to) if *last == child && *key == id => parts.extend(to),
+            (_, Some(to)) => found.push((child, id, vec![to])),
+            (_, None) => found.push((child, id, table.primary_key.clone())),
+        }
+    }
+    let is_same = |key: &[String], columns: &[String]| {
+        let has = |name: &String| columns.iter().any(|column| column.eq_ignore_ascii_case(name));
+        key.len() == columns.len() && key.iter().all(has)
+    };
+    let is_lost = |(_, _, columns): &(String, i64, Vec<String>)| {
+        let mut before = table.unique_keys.iter().chain([&table.primary_key]);
+        before.any(|key| is_same(key, columns)) && !is_same(primary_key, columns)
+    };
+    Ok(found.into_iter().find(is_lost).map(|(child, _, columns)| (child, columns)))
 }
 
 /// Tables whose rows refer to rows of this one by foreign keys that forbid at once that these are deleted. Those that wait for the end

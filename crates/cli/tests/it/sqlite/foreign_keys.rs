@@ -127,6 +127,25 @@ fn rows_that_others_refer_to_are_not_deleted() {
             fixture.inrush(&[&[command], &args[..]].concat()).exits(1).says(&says);
         }
         fixture.sql("t.db", "DELETE FROM c WHERE p = 1");
-        fixture.load(&args).exits(0);
+        let key: &[&str] = if how == "replace" { &["--primary-key", "id"] } else { &[] };
+        fixture.load(&[&args[..], key].concat()).exits(0);
     }
+}
+
+/// Else SQLite would take no row of either table any more.
+#[test]
+fn a_table_keeps_the_key_that_others_refer_to_or_is_not_replaced() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "a,c\n1,z\n").sql(
+        "t.db",
+        "CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT); INSERT INTO t VALUES (1, 'x'); \
+         CREATE TABLE child (x REFERENCES t)",
+    );
+    let args = ["t.csv", "t.db", "--if-exists", "replace"];
+    fixture.refuses(&args).says(&[
+        "a foreign key of child refers to t (a), which would be no key of the new table",
+        "--primary-key a makes it one",
+    ]);
+    fixture.load(&[&args[..], &["--primary-key", "a"]].concat()).exits(0);
+    fixture.sql("t.db", "PRAGMA foreign_keys = ON; INSERT INTO child VALUES (1)");
 }

@@ -370,3 +370,14 @@ fn another_page_size_than_the_database_has_is_refused() {
     let run = run.says(&["error: page_size=512: the database exists", "try: leave page_size out"]);
     assert!(!run.stderr.contains("row-sql"), "{}", run.stderr);
 }
+
+/// Its key has an index of its own, and is not the number of the row, which SQLite would make up.
+#[test]
+fn an_integer_primary_key_desc_takes_null() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "id,b\n5,x\n,z\n");
+    fixture.sql("t.db", "CREATE TABLE t (id INTEGER PRIMARY KEY DESC, b TEXT)");
+    fixture.load(&["t.csv", "t.db"]).exits(0);
+    let found = fixture.query("t.db", "SELECT count(*) FROM t WHERE id IS NULL");
+    assert_eq!(found, rows![[1]]);
+}
