@@ -96,7 +96,8 @@ impl<R: BufRead> Read for GzipMembers<R> {
     }
 }
 
-/// All frames of an LZ4 stream. The decoder stops after each, and takes an input that breaks off between two blocks for one
+/// All frames of an LZ4 stream, and nothing of those between them that are to be skipped
+/// (<https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md#skippable-frames>). The decoder stops after each, and takes an input that breaks off between two blocks for one
 /// that ends; the end mark, which it then goes on to look for in vain, tells the two apart.
 struct Lz4Frames<R: BufRead> {
     decoder: FrameDecoder<Ending<R>>,
@@ -107,13 +108,36 @@ impl<R: BufRead> Lz4Frames<R> {
     fn new(input: R) -> Self {
         Self { decoder: FrameDecoder::new(Ending { input, ended: false }), between_frames: true }
     }
+
+    /// Passes over a frame that holds what a program has noted for itself.
+    fn skip_frame(&mut self) -> io::Result<()> {
+        let input = &mut self.decoder.get_mut().input;
+        let (mut magic, mut size) = ([0; 4], [0; 4]);
+        input.read_exact(&mut magic)?;
+        input.read_exact(&mut size)?;
+        let size = u64::from(u32::from_le_bytes(size));
+        if magic[1..] != [0x2a, 0x4d, 0x18] {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        match io::copy(&mut input.take(size), &mut io::sink())? {
+            passed if passed < size => Err(io::ErrorKind::UnexpectedEof.into()),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl<R: BufRead> Read for Lz4Frames<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         loop {
-            if self.between_frames && self.decoder.get_mut().input.fill_buf()?.is_empty() {
-                return Ok(0);
+            if self.between_frames {
+                match self.decoder.get_mut().input.fill_buf()? {
+                    [] => return Ok(0),
+                    [0x50..=0x5f, ..] => {
+                        self.skip_frame()?;
+                        continue;
+                    }
+                    _ => {}
+                }
             }
             self.between_frames = false;
             let got = self.decoder.read(out)?;
@@ -191,6 +215,19 @@ mod tests {
             assert_eq!(read(Compression::Gzip, &padded).unwrap(), b"id\n1\nid\n1\n", "{zeros}");
             assert!(read(Compression::Gzip, &[padded.as_slice(), b"x"].concat()).is_err());
         }
+    }
+
+    #[test]
+    fn frames_of_lz4_that_are_to_be_skipped_hold_no_rows() {
+        let frames = twice(Compression::Lz4, b"a\n");
+        let (first, second) = frames.split_at(frames.len() / 2);
+        let skipped = b"\x5f\x2a\x4d\x18\x05\0\0\0notes";
+        let whole = [first, skipped, second, skipped].concat();
+        assert_eq!(read(Compression::Lz4, &whole).unwrap(), b"a\na\n");
+        for cut in [whole.len() - 1, whole.len() - 7, whole.len() - 12] {
+            assert!(read(Compression::Lz4, &whole[..cut]).is_err(), "{cut}");
+        }
+        assert!(read(Compression::Lz4, &[first, b"\x5f\0\0\0\0\0\0\0"].concat()).is_err());
     }
 
     #[test]

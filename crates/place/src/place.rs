@@ -695,7 +695,8 @@ fn found(source: &str, unpack: &Unpack<'_>, notes: &mut Vec<String>) -> Result<V
 }
 
 /// The two parts of `ARCHIVE!MEMBER` or `BOOK!SHEET`: the last `!` splits that stands behind the name of an archive or a workbook, or
-/// behind a file.
+/// behind a file. In a web address whose name tells no format (`/export?format=xlsx!Data`) the last one does: what is there is looked at,
+/// and others are written `%21`.
 fn within(source: &str) -> Option<(&str, &str)> {
     let is_archive = |outer: &str| {
         let name = if is_over_network(outer) { without_query(outer) } else { outer };
@@ -704,8 +705,19 @@ fn within(source: &str) -> Option<(&str, &str)> {
             || BOOKS.contains(&ending.as_str())
             || path::of(outer).is_ok_and(|path| path.is_file())
     };
-    let mut parts = source.rmatch_indices('!').map(|(at, _)| (&source[..at], &source[at + 1..]));
-    parts.find(|(outer, inner)| !inner.is_empty() && is_archive(outer))
+    let parts = || {
+        let parts = source.rmatch_indices('!').map(|(at, _)| (&source[..at], &source[at + 1..]));
+        parts.filter(|(_, inner)| !inner.is_empty())
+    };
+    parts()
+        .find(|(outer, _)| is_archive(outer))
+        .or_else(|| parts().next().filter(|_| is_web(source) && !tells_format(source)))
+}
+
+/// Whether the name in a web address says what is there.
+fn tells_format(url: &str) -> bool {
+    let ending = ending(Path::new(without_query(url)));
+    FORMATS.contains(&ending.as_str()) || ARCHIVES.contains(&ending.as_str())
 }
 
 /// The members that a pattern fits, of each archive that the outer name stands for; of each workbook, the sheet of this name.
@@ -733,11 +745,15 @@ fn in_archives(
                 .about(&name)
                 .advise(format!("unpack {}, and name the one in it", member.archive.name())));
             }
-            return Err(Error::source(format!(
-                "{name} is no archive and no workbook, so there is no '{pattern}' in it"
+            let error = Error::source(format!(
+                "{name} is no archive and no workbook, so nothing in it can be named behind '!'"
             ))
             .about(&name)
-            .advise("zip and tar can be read, tar also compressed, and .xlsx, .xls and .ods"));
+            .advise("zip and tar can be read, tar also compressed, and .xlsx, .xls and .ods");
+            return Err(match is_web(outer) {
+                true => error.advise("write %21 for a '!' that belongs to the address"),
+                false => error,
+            });
         };
         let chosen = Chosen::Named(pattern);
         let (max, stop) = (unpack.expand_max, unpack.stop);
@@ -834,7 +850,12 @@ pub fn shown(source: &str) -> String {
         None => base.to_owned(),
     };
     let dots = |query: Option<&str>| if query.is_some() { "?..." } else { "" };
-    let inner = inner.map_or_else(String::new, |inner| format!("!{inner}"));
+    let inner = match inner {
+        None => String::new(),
+        // It may belong to the query.
+        Some(_) if query.is_some() && !tells_format(&base) => "!...".to_owned(),
+        Some(inner) => format!("!{inner}"),
+    };
     format!("{base}{}{inner}{}", dots(query), dots(stray))
 }
 
@@ -1257,6 +1278,9 @@ mod tests {
             ("https://h/z.zip!*.csv?S", Some("S"), "https://h/z.zip!*.csv?..."),
             ("https://h/z.zip!*?tok=S", Some("tok=S"), "https://h/z.zip!*?..."),
             ("https://h/b.xlsx!What?", None, "https://h/b.xlsx!What?"),
+            ("https://h/export!Data", None, "https://h/export!Data"),
+            ("https://h/export?tok=S!S", Some("tok=S"), "https://h/export?...!..."),
+            ("https://h/a!b.csv?S!S", Some("S!S"), "https://h/a!b.csv?..."),
             ("https://h/z.zip?S!*.csv?S", Some("S"), "https://h/z.zip?...!*.csv?..."),
             ("https://h/a.csv#S?S", None, "https://h/a.csv"),
             ("https://u:S/S@h/a.csv", None, "https:..."),

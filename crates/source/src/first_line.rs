@@ -120,6 +120,13 @@ pub(crate) fn header(
                 "its numbers or dates stand above values of another kind, and could be names",
             );
         }
+        if known.is_none() && are_years(&fields, rest) {
+            return verdict(
+                true,
+                false,
+                "its numbers are years that follow each other, above what are none",
+            );
+        }
         let why = match fields.iter().any(FirstField::is_alike) {
             true => "the first line has numbers or dates like the others",
             false => "the first line has numbers or dates itself",
@@ -243,6 +250,20 @@ fn are_headings(fields: &[FirstField], rest: &[Observed]) -> bool {
     counts || numbers == [0] || numbers.iter().all(is_year) && (are_in_order() || stand_out())
 }
 
+/// Whether the line is words, and behind them years that count up or down by one, as in `Country,Code,1960,1961`, above what are none.
+fn are_years(fields: &[FirstField], rest: &[Observed]) -> bool {
+    let words = fields.iter().take_while(|field| field.is_word).count();
+    let year = |field: &FirstField| field.text.parse().ok().filter(|it| (1900..=2100).contains(it));
+    let Some(years) = fields[words..].iter().map(year).collect::<Option<Vec<i32>>>() else {
+        return false;
+    };
+    let by = |step| years.windows(2).all(|two| two[1] - two[0] == step);
+    words > 0
+        && years.len() > 1
+        && (by(1) || by(-1))
+        && rest[words..].iter().all(|rest| rest.digits_before() != 4)
+}
+
 /// What a text of no other type is a way to write, as far as no column is called so: `007`, `+49 170 123`, `1e5`, `1,200`, `inf`,
 /// `1.1.2024`.
 fn written_otherwise(text: &str) -> Type {
@@ -334,7 +355,13 @@ mod tests {
             ("1,Ann,unknown,2024-01-01,10.5\n2,Bob,5,2024-01-02,11.5", false, false),
             ("2019,unknown\n2020,5", false, false),
             ("Ann,2019,unknown\nBob,2020,5", false, false),
-            ("country,2019,2020\nFrance,5,6", false, false),
+            ("country,2019,2020\nFrance,5,6", true, false),
+            ("country,code,2019,2020,2021\nFrance,FRA,5.5,,7", true, false),
+            ("country,2021,2020\nFrance,500,61234\nSpain,5,6", true, false),
+            ("country,2019,2021\nFrance,5,6", false, false),
+            ("country,2019\nFrance,5", false, false),
+            ("country,2019,2020,5\nFrance,5,6,7", false, false),
+            ("Ann,2019,2020\nBob,2020,2021", false, false),
             ("1.1.2024,Ann\n2.1.2024,Bob", false, false),
             ("1,1-2\n2,3", false, false),
             ("14:35:00,14:40\n11:30:00,12:00", false, false),

@@ -254,7 +254,7 @@ fn is_mostly_text(text: &[u8]) -> bool {
 }
 
 /// Files that are not text, by their first bytes, and what to do with them.
-const BINARIES: [(&[u8], &str, &str); 39] = [
+const BINARIES: [(&[u8], &str, &str); 41] = [
     (
         signature::PARQUET,
         "a compressed Parquet file",
@@ -276,6 +276,12 @@ const BINARIES: [(&[u8], &str, &str); 39] = [
     (b"\x85\x01", "encrypted by PGP", "decrypt it first: gpg -d"),
     (b"\x85\x02", "encrypted by PGP", "decrypt it first: gpg -d"),
     (b"\x8c\x0d\x04", "encrypted by PGP", "decrypt it first: gpg -d"),
+    (b"\x02\x21\x4c\x18", "a file of LZ4's old format", "decompress it first: lz4 -d"),
+    (
+        b"x\x9c",
+        "a file compressed by zlib",
+        "decompress it first: zlib-flate -uncompress, or pigz -d",
+    ),
     (b"LZIP", "a file compressed by lzip", "decompress it first: lzip -d"),
     (b"\x89LZO", "a file compressed by lzop", "decompress it first: lzop -d"),
     (b"\xff\x06\0\0sNaPpY", "a file compressed by Snappy", "decompress it first: snzip -d"),

@@ -143,9 +143,26 @@ fn rows_inside(text: &[u8], layout: JsonLayout) -> Option<(String, String)> {
             let first = keys.next().flatten().filter(|first| !first.is_empty())?;
             let are_alike = members.len() > 1
                 && keys.all(|keys| keys.as_ref().is_some_and(|keys| *keys == first));
-            are_alike.then(|| with_key(&first))
+            are_alike.then(|| match are_positions(&first) {
+                true => transposed(),
+                false => with_key(&first),
+            })
         })?;
     Some((filter, key))
+}
+
+/// Whether these are 0, 1, 2 and so on.
+fn are_positions(members: &[Vec<u8>]) -> bool {
+    members.iter().enumerate().all(|(at, member)| *member == at.to_string().as_bytes())
+}
+
+/// The filter of `jq` that makes rows of an object's columns, each an object with the rows' positions, as pandas' `to_json()` writes them.
+fn transposed() -> (String, String) {
+    (
+        ". as $o | ($o[keys_unsorted[0]] | keys_unsorted[]) as $row | map_values(.[$row])"
+            .to_owned(),
+        "rows, of which it has the columns".to_owned(),
+    )
 }
 
 /// The filter of `jq` that makes rows of the objects in an object, each with its key there besides its own members.

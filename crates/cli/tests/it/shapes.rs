@@ -131,6 +131,11 @@ fn rows_within_an_object_are_named() {
             "to_entries[] | {key_2: .key} + .value",
             "objects in it, with the name of each as key_2",
         ),
+        (
+            r#"{"id": {"0": 10, "1": 20}, "name": {"0": "x", "1": "y"}}"#,
+            ". as $o | ($o[keys_unsorted[0]] | keys_unsorted[]) as $row | map_values(.[$row])",
+            "rows, of which it has the columns",
+        ),
     ] {
         let fixture = Fixture::new();
         fixture.write("in.json", text);

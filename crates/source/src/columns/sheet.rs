@@ -23,6 +23,7 @@ use inrush_core::flow::{BadCell, SheetRows};
 use inrush_core::reading::{self, ColumnReads, Readers};
 use inrush_core::wording::shell_word;
 use inrush_core::{DialectRequest, MomentFacts, Nulls, Proposal, ReadFacts, Spoiler, Type};
+use inrush_place::Place;
 use inrush_place::workbook::{self, Cell, Dimensions, Workbook, is_inexact, letters};
 
 /// What is known of a sheet, and how its rows are read.
@@ -333,10 +334,17 @@ pub(super) fn look(
         && let Some(one) = others.first()
     {
         let (book, others) = (input.name.as_str(), others.words());
-        let one = shell_word(&format!("{book}!{one}"));
-        notes.push(format!(
-            "{book} has other sheets, which are not loaded: {others} (inrush load {one} ...)"
-        ));
+        let how = match &sheet.book {
+            // The query is not shown: it may be a secret.
+            Place::Stored(_) => {
+                format!(
+                    "write {} behind its address, and its query",
+                    shell_word(&format!("!{one}"))
+                )
+            }
+            _ => format!("inrush load {} ...", shell_word(&format!("{book}!{one}"))),
+        };
+        notes.push(format!("{book} has other sheets, which are not loaded: {others} ({how})"));
     }
     let Some((first_row, cells)) = look.first.clone() else {
         return Err(Error::source(format!("{} has no cells in its sheet {name}", input.name))

@@ -73,6 +73,8 @@ fn sheets_over_the_network_are_loaded_as_those_on_disk() {
         for (source, table, id) in [
             (web.url("book.xlsx"), "book", 1),
             (format!("{}?a=b!Sheet 2", web.url("book.xlsx")), "Sheet 2", 2),
+            // What is there is looked at, for the name does not tell.
+            (format!("{}?format=xlsx!Sheet 2", web.url("export")), "Sheet 2", 2),
         ] {
             let run =
                 fixture.load(&[&source, "t.db", "--max-rejects", "1", "--if-exists", "replace"]);
@@ -80,6 +82,14 @@ fn sheets_over_the_network_are_loaded_as_those_on_disk() {
             assert_eq!(fixture.table("t.db", table), rows![[id]], "{source}");
         }
     }
+    let web = Web::file(Served::new(bytes));
+    let run =
+        fixture.load(&[&format!("{}?key=S", web.url("export")), "t.db", "--max-rejects", "1"]);
+    run.exits(3)
+        .prints(&["export has other sheets", "write '!Sheet 2' behind its address, and its query"]);
+    let web = Web::file(Served::new(b"id\n1\n".to_vec()));
+    let run = fixture.refuses(&[&format!("{}?key=tiger!7", web.url("export")), "t.db"]);
+    run.says(&["is no archive and no workbook", "%21"]);
     assert_eq!(fixture.read("book.rejects.csv"), b"id\n#N/A\n");
     assert_eq!(fixture.read("book.Sheet 2.rejects.csv"), b"id\n#N/A\n");
     let web = Web::file(Served::new(in_zip));
