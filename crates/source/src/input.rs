@@ -249,8 +249,14 @@ impl Source {
             );
         }
         let dialect = sniffed.dialect;
-        let reads_null = read.nulls.iter().any(|null| null == "\\N" || null.ends_with("=\\N"));
-        let lost = |head: &Head| sniff::lost_escapes(&head.text, &dialect, reads_null);
+        let reads_null = |word: &str| {
+            let is_word = |null: &String| {
+                null.strip_suffix(word)
+                    .is_some_and(|column| column.is_empty() || column.ends_with('='))
+            };
+            read.nulls.iter().any(is_word)
+        };
+        let lost = |head: &Head| sniff::lost_escapes(&head.text, &dialect, reads_null("\\N"));
         warnings.extend(heads.iter().find_map(lost));
         for head in &mut heads {
             let body = head.body();
@@ -309,6 +315,11 @@ impl Source {
             &mut reasons,
             &mut warnings,
         )?;
+        if let (true, [name], Some(known)) = (source.header, names.as_slice(), known)
+            && known.contains(name)
+        {
+            warnings.retain(|note| Some(note) != sniffed.one_column.as_ref());
+        }
         warnings.extend(sniff::stray_quotes(heads[lead].body(), &dialect, source.header));
         for head in &mut heads {
             head.input.is_quoted = quoting::is_sound(head.body(), head.whole, &dialect);

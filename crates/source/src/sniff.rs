@@ -20,6 +20,8 @@ pub(crate) struct Sniffed {
     pub warnings: Vec<String>,
     /// What to say where the first lines are a title, as they seem to be.
     pub title: Option<String>,
+    /// Of the warnings, that each line is one column for want of any delimiter: a table with this column has it settled.
+    pub one_column: Option<String>,
     /// Whether a blank stands behind every delimiter.
     pub is_spaced: bool,
 }
@@ -42,15 +44,16 @@ fn has_more_cr(head: &[u8]) -> bool {
     lone.count() > memchr::memchr_iter(b'\n', head).count()
 }
 
-/// Whether lines end in lone CRs and somebody wrote a newline behind: then the first record holds CRs outside quotes.
+/// Whether lines end in lone CRs, and the last one in a newline: then the first record holds CRs outside quotes. A record that is the only
+/// one needs no more of them than LFs: it is a header and one row, or two rows.
 pub(crate) fn mixes_line_ends(head: &[u8], dialect: &Dialect) -> bool {
     let mut scanner = Scanner::new(dialect, head);
     let mut fields = Vec::new();
     let holds_cr = |field: &Field| !field.form.is_quoted() && field.raw(head).contains(&b'\r');
     dialect.newline == Newline::Lf
-        && has_more_cr(head)
         && scanner.next(&mut fields).is_some()
         && fields.iter().any(holds_cr)
+        && (has_more_cr(head) || scanner.next(&mut fields).is_none())
 }
 
 /// Whether all lines end in two carriage returns and a newline, as where a program writes CRLF to a file that makes CRLF of each LF.
@@ -104,8 +107,12 @@ pub(crate) fn dialect(
     if !found.rivals.is_empty() {
         warnings.push(rivals(dialect.delimiter, &found.rivals));
     }
+    let mut lone = None;
     if found.is_one_column {
-        warnings.push(one_column(head, whole, &dialect, told));
+        let other = delimiter::pointed_out(head, whole, &dialect).filter(|_| told.is_none());
+        let note = one_column(other, told);
+        lone = (told.is_none() && other.is_none()).then(|| note.clone());
+        warnings.push(note);
     }
     let is_title = !found.title_is_filled_up || request.header.is_none();
     let title = (found.title_lines > 0 && is_title).then(|| {
@@ -135,7 +142,7 @@ pub(crate) fn dialect(
         );
     }
     let is_spaced = found.is_spaced && dialect.delimiter != b' ';
-    Ok(Sniffed { dialect, reasons, warnings, title, is_spaced })
+    Ok(Sniffed { dialect, reasons, warnings, title, one_column: lone, is_spaced })
 }
 
 /// What to know of escapes that are lost before a letter or a digit: programs write `\n` for a newline, and paths are full of them.
@@ -163,26 +170,32 @@ pub(crate) fn lost_escapes(head: &[u8], dialect: &Dialect, reads_null: bool) -> 
 }
 
 /// What to know of a text that PostgreSQL's COPY or mysql may have written: a whole field `\N` is NULL there, and a backslash before a letter
-/// makes a tab or a newline. `is_meant` says in which fields values are text whatever is said of NULL, and `reads_null` whether `\N` is
-/// such a spelling already.
+/// makes a tab or a newline; between tabs, `NULL` is what `mysql -B` writes for one. `is_meant` says in which fields values are text whatever
+/// is said of NULL, and `reads_null` which spellings are read as NULL already.
 pub(crate) fn dumped(
     head: &[u8],
     dialect: &Dialect,
-    reads_null: bool,
+    reads_null: impl Fn(&str) -> bool,
     is_meant: impl Fn(usize) -> bool,
 ) -> Option<String> {
-    if dialect.escape.is_some() || memchr::memchr(b'\\', head).is_none() {
+    let has_backslash = dialect.escape.is_none() && memchr::memchr(b'\\', head).is_some();
+    let may_be_word = dialect.delimiter == b'\t' && !reads_null("NULL");
+    if !has_backslash && !may_be_word {
         return None;
     }
     let mut scanner = Scanner::new(dialect, head);
     let mut fields = Vec::new();
-    let (mut has_null, mut has_escape, mut has_other) = (false, false, false);
+    let (mut has_null, mut has_word, mut has_escape, mut has_other) = (false, false, false, false);
     for _ in 0..RECORDS_MAX {
         if scanner.next(&mut fields).is_none() {
             break;
         }
         for (_, field) in fields.iter().enumerate().filter(|(at, _)| is_meant(*at)) {
             let raw = field.raw(head);
+            has_word |= may_be_word && !field.form.is_quoted() && raw == b"NULL";
+            if !has_backslash {
+                continue;
+            }
             if raw == b"\\N" {
                 has_null |= !field.form.is_quoted();
                 continue;
@@ -200,15 +213,13 @@ pub(crate) fn dumped(
     }
     // Only such dumps have tabs between fields and within them.
     has_escape &= !has_other && dialect.delimiter == b'\t';
-    let has_null = has_null && !reads_null;
+    let has_null = has_null && !reads_null("\\N");
     let null = r"\N is a text here, and NULL in what PostgreSQL's COPY and mysql write (--null '\N' reads it so)";
     let escapes = r"backslashes before n, t and \ are part of the values; in what PostgreSQL's COPY and mysql -B write they are newlines, tabs and backslashes, which an export as CSV keeps";
-    match (has_null, has_escape) {
-        (true, true) => Some(format!("{null}; {escapes}")),
-        (true, false) => Some(null.to_owned()),
-        (false, true) => Some(escapes.to_owned()),
-        (false, false) => None,
-    }
+    let word = "NULL is a text here, and NULL in what mysql -B writes (--null NULL reads it so)";
+    let notes = [(has_null, null), (has_word, word), (has_escape, escapes)];
+    let notes: Vec<&str> = notes.iter().filter(|(has, _)| *has).map(|(_, note)| *note).collect();
+    (!notes.is_empty()).then(|| notes.join("; "))
 }
 
 /// What to know of a spelling of NULL with commas that no value is: it may be meant for several.
@@ -291,13 +302,13 @@ fn rivals(delimiter: u8, rivals: &[u8]) -> String {
 }
 
 /// That each line is one column.
-fn one_column(head: &[u8], whole: bool, dialect: &Dialect, told: Option<u8>) -> String {
+fn one_column(other: Option<(u8, usize)>, told: Option<u8>) -> String {
     if let Some(told) = told {
         let told = word(told);
         return format!("the delimiter {told} was not found, so each line is loaded as one column");
     }
     let note = "no delimiter was found, so each line is loaded as one column";
-    match delimiter::pointed_out(head, whole, dialect) {
+    match other {
         Some((other, width)) => {
             let other = word(other);
             format!("{note}; with --delimiter {other} each would have {width} fields")
@@ -426,5 +437,10 @@ mod tests {
         assert!(mixes(b"a,b\r1,2\r3,4\r\n"));
         assert!(!mixes(b"a,b\n1,\"2\r3\r4\r5\"\n"));
         assert!(!mixes(b"a,\"b\rc\rd\"\n1,2\n"));
+        // A header and one row, or two rows: the newline at the end is the only one.
+        assert!(mixes(b"name,city\rAna,Rome\r\n"));
+        assert!(mixes(b"a,b\r1,2\n"));
+        assert!(!mixes(b"a\r,b\n1\r,2\n"));
+        assert!(!mixes(b"a,\"b\rc\"\n"));
     }
 }

@@ -94,6 +94,11 @@ fn a_file_without_delimiters_is_one_column_and_says_so() {
     let fixture = Fixture::new();
     fixture.write("in.csv", "id  name\n1   a\n");
     fixture.inrush(&["plan", "in.csv", "t.db"]).exits(0).prints(&[note]);
+    // A table with this column has settled it.
+    fixture.write("mails.csv", "email\na@b.c\n").load(&["mails.csv", "m.db"]).exits(0);
+    fixture.inrush(&["plan", "mails.csv", "n.db"]).exits(0).prints(&[note]);
+    let adding = fixture.report(&["mails.csv", "m.db", "--if-exists", "append"]);
+    assert!(!adding["warnings"].to_string().contains(note), "{adding}");
     let (report, _) = loaded("a,b\n1,2\n", &["--delimiter", ";"]);
     let note = "the delimiter semicolon was not found, so each line is loaded as one column";
     assert!(report["warnings"].to_string().contains(note), "{}", report["warnings"]);

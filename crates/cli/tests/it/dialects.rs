@@ -1020,3 +1020,34 @@ fn columns_that_have_one_name_twice_in_another_order_are_refused_with_a_reason()
     fixture.write("a.csv", "a,a,b\n1,2,3\n").write("b.csv", "b,a,a\n1,2,3\n");
     fixture.refuses(&["a.csv", "b.csv", "t.db", "--table", "t"]).says(&["which is which"]);
 }
+
+#[test]
+fn the_word_that_mysql_writes_for_null_is_said() {
+    let note = "NULL is a text here, and NULL in what mysql -B writes (--null NULL reads it so)";
+    let fixture = Fixture::new();
+    for text in ["id\tname\n1\tNULL\n2\tAna\n", "id\tname\n1\tNULL\n2\tNULL\n"] {
+        fixture.write("in.csv", text);
+        let plan = |options: &[&str]| {
+            fixture.inrush(&[&["plan", "in.csv", "t.db"], options].concat()).exits(0)
+        };
+        plan(&[]).prints(&[note]);
+        for said in ["NULL", "name=NULL"] {
+            let run = plan(&["--null", said]);
+            assert!(!run.stdout.contains(note), "{run:?}");
+        }
+    }
+    for text in ["id\tname\n1\t\"NULL\"\n2\tAna\n", "id,name\n1,NULL\n2,Ana\n"] {
+        fixture.write("in.csv", text);
+        let run = fixture.inrush(&["plan", "in.csv", "t.db"]).exits(0);
+        assert!(!run.stdout.contains(note), "{run:?}");
+    }
+}
+
+#[test]
+fn two_lines_that_end_in_carriage_returns_and_a_newline_are_refused() {
+    let fixture = Fixture::new();
+    for text in ["name,city\rAna,Rome\r\n", "a,b\r1,2\r\n", "a,b\r1,2\n"] {
+        fixture.write("in.csv", text);
+        fixture.refuses(&["in.csv", "t.db"]).says(&["lines end in lone carriage returns"]);
+    }
+}
