@@ -285,17 +285,21 @@ impl Store {
         }
     }
 
-    /// SQLite's own convention for moments in an existing table: Unix seconds or Julian days. What `--type` calls a date is one. The words
-    /// for infinity are none, and neither is a number that no integer reaches.
+    /// SQLite's own convention for moments in an existing table: Unix seconds or Julian days. What `--type` calls a date is one. What none of
+    /// its functions takes for either, such as 20240229101500 and milliseconds, is no moment there, and neither are the words for infinity.
     fn day_number(self, value: &[u8], misfit: Misfit) -> Result<Kept, Misfit> {
-        const BEYOND: f64 = 9_223_372_036_854_775_808.0;
+        // Julian days are within them. https://sqlite.org/lang_datefunc.html
+        const SECONDS: std::ops::Range<f64> = -210_866_760_000.0..253_402_300_800.0;
         if !self.epochs {
             return Err(misfit);
         }
-        match exact_number(value) {
-            Ok(Kept::Real(number)) if number.abs() >= BEYOND => Err(misfit),
-            kept => kept.map_err(|_| misfit),
-        }
+        let kept = exact_number(value).map_err(|_| misfit)?;
+        let is_moment = match kept {
+            Kept::Integer(number) => SECONDS.contains(&(number as f64)),
+            Kept::Real(number) => SECONDS.contains(&number),
+            _ => false,
+        };
+        if is_moment { Ok(kept) } else { Err(misfit) }
     }
 }
 
@@ -592,10 +596,20 @@ mod tests {
         assert_eq!(date.keep(b"1352345678"), Ok(Kept::Integer(1_352_345_678)));
         for (ty, name) in [(Type::Date, "DATE"), (Type::Timestamp { zone: false }, "DATETIME")] {
             let moments = column(ty, Some(name), true);
-            for beyond in ["infinity", "-inf", "9223372036854775808", "-1e300"] {
+            for beyond in [
+                "infinity",
+                "-inf",
+                "9223372036854775808",
+                "-1e300",
+                "20240229101500",
+                "1709202896000",
+                "253402300800",
+                "-210866760001",
+            ] {
                 assert_eq!(moments.keep(beyond.as_bytes()).unwrap_err().0, Code::Type, "{beyond}");
             }
             assert_eq!(moments.keep(b"2460000.5"), Ok(Kept::Real(2_460_000.5)));
+            assert_eq!(moments.keep(b"253402300799"), Ok(Kept::Integer(253_402_300_799)));
         }
         let string = column(Type::Text, Some("STRING"), true);
         assert_eq!(string.keep(b"infinity"), Ok(Kept::Text));
