@@ -130,7 +130,13 @@ pub fn by_label(label: &str) -> Result<&'static Encoding> {
     if UTF_8_ELSEWHERE.contains(&&*label.trim().to_ascii_lowercase().replace('_', "-")) {
         return Ok(UTF_8);
     }
-    Encoding::for_label_no_replacement(label.trim().as_bytes()).ok_or_else(|| {
+    // Python writes latin-1 and euc_jp.
+    let label_of = |spelling: &str| Encoding::for_label_no_replacement(spelling.as_bytes());
+    let plain = label.trim();
+    let found = label_of(plain)
+        .or_else(|| label_of(&plain.replace('_', "-")))
+        .or_else(|| label_of(&plain.replace(['_', '-'], "")));
+    found.ok_or_else(|| {
         Error::usage(format!("'{label}' is no encoding that is read"))
             .advise("say utf-8, utf-16, latin1, or another label of the WHATWG encoding standard")
             .advise(format!(
@@ -384,6 +390,9 @@ mod tests {
         }
         for label in ["ascii", "US-ASCII", "utf_8_sig", "utf-8"] {
             assert_eq!(by_label(label).unwrap(), UTF_8, "{label}");
+        }
+        for label in ["latin-1", "latin_1", "iso8859_1", "cp_1252"] {
+            assert_eq!(by_label(label).unwrap().name(), "windows-1252", "{label}");
         }
         assert!(by_label("cp850").is_err());
     }

@@ -299,6 +299,16 @@ fn places_that_are_in_another_order_or_one_word_are_told_as_they_are_meant() {
     for (args, says) in [
         (&["load", "t.db", "p.csv"][..], "try: name the database last: inrush load p.csv t.db"),
         (&["load", "t.db"], "inrush load - t.db --table NAME"),
+        (&["load", "t.db", "people", "p.csv"], "inrush load p.csv t.db --table people"),
+        (
+            &["load", "p.csv", "q.csv", "t.db", "people"],
+            "inrush load p.csv q.csv t.db --table people",
+        ),
+        (&["load", "p.csv", "t.db:people"], "inrush load p.csv t.db --table people"),
+        (&["load", "p.csv", "t.db/people"], "inrush load p.csv t.db --table people"),
+        (&["load", "p.csv", "t.db?table=people"], "inrush load p.csv t.db --table people"),
+        (&["load", "mysql://u:geheim@h/d", "t.db"], "CLIENT ... | inrush load - TARGET"),
+        (&["load", "postgres://h/d", "t.db"], "CLIENT ... | inrush load - TARGET"),
         (&["load", "p.csv,q.csv", "t.db"], "put blanks between them: p.csv q.csv"),
         (&["load", "a.zip/p.csv", "t.db"], "named behind a !: 'a.zip!p.csv'"),
         (&["load", "p.csv", "u/geheim@host/db"], "'u/...' is not a supported target"),

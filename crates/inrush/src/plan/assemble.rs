@@ -110,10 +110,14 @@ pub(crate) fn plan_knowing(
     stoppable(observer, |stop| gather(request, rows, target, &location, facts, stop))
 }
 
-/// The error of a place that no target takes; where the first source is a database, what to try is the other order.
+/// The error of a place that no target takes; where a word among the places may be a table, or the first source is a database, what to try
+/// is what was meant.
 fn target_first(request: &Request, error: Error) -> Error {
     let is_database =
         |text: &String| target::find(text).is_ok_and(|(target, _)| target.has_tables());
+    if let Some(meant) = with_table(request, is_database) {
+        return error.readvised(|_| None).advise(meant);
+    }
     match request.sources.as_slice() {
         [first, others @ ..] if is_database(first) => {
             let words = others.iter().chain([&request.target, first]);
@@ -124,6 +128,40 @@ fn target_first(request: &Request, error: Error) -> Error {
         }
         _ => error,
     }
+}
+
+/// The command with `--table` that is meant where the places are files, one database and one word, or where the table is written behind the
+/// database: other programs take their tables so.
+fn with_table(request: &Request, is_database: impl Fn(&String) -> bool) -> Option<String> {
+    let may_be_table = |word: &str| {
+        !word.is_empty()
+            && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && !Path::new(word).exists()
+    };
+    if request.table.is_some() {
+        return None;
+    }
+    let places = request.sources.iter().chain([&request.target]);
+    let (databases, others): (Vec<&String>, Vec<&String>) = places.partition(|it| is_database(it));
+    let (words, files): (Vec<&String>, Vec<&String>) =
+        others.into_iter().partition(|it| may_be_table(it));
+    let (files, database, table) = match (databases.as_slice(), words.as_slice()) {
+        ([database], [word]) => (files, database.as_str(), word.as_str()),
+        ([], []) => {
+            let split = |between: &str| request.target.rsplit_once(between);
+            let mut places = ["?table=", ":", "/"].into_iter().filter_map(split);
+            let (database, table) = places
+                .find(|(place, word)| may_be_table(word) && is_database(&(*place).to_owned()))?;
+            (request.sources.iter().collect(), database, table)
+        }
+        _ => return None,
+    };
+    if files.is_empty() {
+        return None;
+    }
+    let words = files.into_iter().map(String::as_str).chain([database]);
+    let words: Vec<String> = words.map(|word| shell_word(&without_secrets(word))).collect();
+    Some(format!("name the table by --table: inrush load {} --table {table}", words.join(" ")))
 }
 
 /// The plan of a load that only looks: of a request without a target, too, and of a table that holds rows, as if they were to be added

@@ -18,6 +18,9 @@ const SCHEMES: [(&[&str], &str); 6] = [
     (&["sqlsrv"], "mssql"),
 ];
 
+/// Schemes of object stores, which no target writes to.
+const STORES: [&str; 9] = ["s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "r2", "hdfs"];
+
 /// Endings of SQLite's files that other files have as well, so that they name no target without a scheme.
 const OF_SQLITE: [&str; 4] = [".db3", ".sqlitedb", ".s3db", ".sdb"];
 
@@ -155,6 +158,9 @@ pub(super) fn advice(text: &str) -> Option<String> {
             Some(format!("leave jdbc: out: write {meant}"))
         }
         "file" => Some(format!("write the path alone: {rest}")).filter(|_| is_shown),
+        store if STORES.contains(&store) && rest.starts_with("//") && has_files() => Some(format!(
+            "write a file, such as parquet:OUT.parquet, and copy it to {store}: with the store's own client"
+        )),
         _ => match of_scheme(&scheme) {
             Some(known) => {
                 let same = format!("{}:{rest}", known.name);
@@ -175,6 +181,9 @@ pub(super) fn advice(text: &str) -> Option<String> {
 
 /// As `psql` takes a place, or by an ending that may be another file's.
 fn of_no_scheme(text: &str) -> Option<String> {
+    if ["-", "/dev/stdout"].contains(&text) && has_files() {
+        return Some("write csv:-, jsonl:- or arrow:- for standard output".to_owned());
+    }
     let lower = text.to_ascii_lowercase();
     if ["host=", "dbname=", "hostaddr=", "service="].iter().any(|name| lower.starts_with(name)) {
         return Some(format!("write it as a URL: {}", spelling(of_scheme("postgres")?)?));
@@ -182,6 +191,10 @@ fn of_no_scheme(text: &str) -> Option<String> {
     let is_of_sqlite = OF_SQLITE.iter().any(|ending| lower.ends_with(ending));
     let has_sqlite = ALL.iter().any(|target| target.name() == "sqlite");
     (is_of_sqlite && has_sqlite).then(|| format!("write sqlite:{text}"))
+}
+
+fn has_files() -> bool {
+    ALL.iter().any(|target| target.name() == "files")
 }
 
 fn is_claimed(text: &str) -> bool {
@@ -231,6 +244,9 @@ mod tests {
             ("x.db3", "write sqlite:x.db3"),
             ("x.SQLiteDB", "write sqlite:x.SQLiteDB"),
             ("file:x.db", "write the path alone: x.db"),
+            ("s3://b/x.parquet", "write a file, such as parquet:OUT.parquet, and copy it"),
+            ("-", "write csv:-, "),
+            ("/dev/stdout", "write csv:-, "),
             ("http:x.db", "write ./http:x.db if that is the file's name"),
             ("https:x.parquet", "write ./https:x.parquet if that is the file's name"),
             ("sqlite:x.db?mode=ro", "write sqlite:x.db; what can be set is said by --set"),
