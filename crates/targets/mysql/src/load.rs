@@ -245,7 +245,14 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
         return unusable(why.clone());
     }
     let in_steps = request.guarantee == Guarantee::Chunks;
-    if in_steps && let Some(reason) = no_steps(request, &engine, knobs) {
+    if in_steps && request.if_exists == IfExists::Replace {
+        return Fit::Wrong {
+            reason: "--guarantee chunks: the server makes and drops tables outside of transactions"
+                .to_owned(),
+            advice: "--if-exists truncate keeps the table".to_owned(),
+        };
+    }
+    if in_steps && let Some(reason) = no_steps(&engine, knobs) {
         return unusable(reason);
     }
     if in_steps {
@@ -348,7 +355,7 @@ fn crowds(engine: &str, keyed: bool, facts: &Facts) -> bool {
 }
 
 /// Why a load with these knobs can't be committed step by step.
-fn no_steps(request: &Request, engine: &str, knobs: &Knobs) -> Option<String> {
+fn no_steps(engine: &str, knobs: &Knobs) -> Option<String> {
     if engine != "innodb" {
         return Some(format!(
             "{} has no transaction that takes rows and the ledger together: it takes InnoDB",
@@ -358,9 +365,6 @@ fn no_steps(request: &Request, engine: &str, knobs: &Knobs) -> Option<String> {
     let reason = match () {
         () if knobs.get_count(&ROWS_PER_TRANSACTION).is_some_and(|rows| rows != 0) => {
             "rows_per_transaction commits without the ledger; --commit-rows says how many rows a step has"
-        }
-        () if request.if_exists == IfExists::Replace => {
-            "the server makes and drops tables outside of transactions: --if-exists truncate keeps the table"
         }
         () if knobs.is_set(&INDEXES) && knobs.is(&INDEXES, "after") => {
             "indexes=after changes the table outside of transactions"

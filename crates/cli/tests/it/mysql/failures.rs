@@ -556,6 +556,15 @@ fn in_steps(server: &Server, proxy: &Proxy) -> [String; 5] {
 }
 
 #[test]
+fn steps_that_are_to_replace_a_table_are_refused_for_themselves() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n");
+        let run = server.misused(&["t.csv", "--guarantee", "chunks", "--if-exists", "replace"]);
+        run.says(&["error: --guarantee chunks: the server makes", "try: --if-exists truncate"]);
+    });
+}
+
+#[test]
 fn a_table_that_another_client_makes_before_a_load_in_steps_does_is_not_the_load_s_to_drop() {
     for_each_server(|server| {
         server.write("t.csv", "id\n1\n2\n");
