@@ -169,9 +169,14 @@ fn kept(args: &TuneArgs, path: Option<&Path>) -> Result<u64> {
             }
         };
         let gone = profiles.forget(&named);
-        profiles.write()?;
+        if gone > 0 {
+            profiles.write()?;
+        }
         print(&match args.load.json {
             true => format!("{}\n", serde_json::json!({ "forgotten": gone })),
+            false if !path.exists() => {
+                format!("forgot 0 profiles: there is no file {}\n", path.display())
+            }
             false => format!("forgot {}\n", render::counted(gone as u64, "profile")),
         })?;
         return Ok(0);

@@ -45,6 +45,12 @@ fn what_was_measured_is_gone_by_and_nothing_else_is_left() {
         .prints(&["nothing was measured"]);
     let forgotten = fixture.inrush(&[&["tune", "--forget", "all", "--json"], &kept[..]].concat());
     assert_eq!(forgotten.exits(0).json(), json!({ "forgotten": 0 }));
+    // A file that is named wrong is said, and not made.
+    for missing in ["none.toml", "nodir/none.toml"] {
+        let forget = ["tune", "--forget", "all", "--profiles", missing];
+        let run = fixture.leaves_all(|| fixture.inrush(&forget)).exits(0);
+        run.prints(&[&format!("forgot 0 profiles: there is no file {missing}")]);
+    }
     fixture
         .inrush(&[&["tune", "--forget", "nonsense"], &kept[..]].concat())
         .exits(2)
