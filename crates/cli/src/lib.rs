@@ -63,7 +63,9 @@ pub fn run(words: Vec<OsString>) -> u8 {
     });
     let cli = match parsed {
         Ok((cli, Ok(()))) => cli,
-        Ok((_, Err(error))) => return failed(error.into(), false, &typed, None),
+        Ok((cli, Err(error))) => {
+            return failed(error.into(), cli.command.has_target(), &typed, None);
+        }
         Err(error) if error.kind() == ErrorKind::InvalidUtf8 => {
             return failed(no_text(&words).into(), false, &typed, None);
         }
