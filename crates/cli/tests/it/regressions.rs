@@ -372,7 +372,7 @@ fn a_new_database_can_be_in_wal_mode() {
 #[test]
 fn a_header_that_is_only_assumed_is_said() {
     let fixture =
-        with(&[("ht.csv", "Bob,London\nAl,Paris\n"), ("y.csv", "country,2019,2020\nDE,5,6\n")]);
+        with(&[("ht.csv", "Bob,London\nAl,Paris\n"), ("y.csv", "country,2019,2021\nDE,5,6\n")]);
     fixture.load(&["ht.csv", "new.db"]).exits(0).prints(&["taken as the header", "--header no"]);
     fixture.load(&["y.csv", "new.db"]).exits(0).prints(&["no header", "--header yes"]);
     fixture.sql("t.db", "CREATE TABLE ht (name TEXT, city TEXT)");

@@ -147,6 +147,9 @@ pub(super) enum Class {
 /// Why a value can't be stored as it is: what sort of fault, and what the column takes.
 pub(super) type Misfit = rule::Misfit<'static>;
 
+/// What a whole number has to be in a column of dates or timestamps.
+const OTHER_NUMBERS: &str = "a moment of SQLite's (Unix seconds or a Julian day), and --type COLUMN=integer loads it as the number that it is";
+
 impl Store {
     pub(super) fn of(column: &Column) -> Self {
         let existing = column.declared.as_deref();
@@ -299,7 +302,12 @@ impl Store {
             Kept::Real(number) => SECONDS.contains(&number),
             _ => false,
         };
-        if is_moment { Ok(kept) } else { Err(misfit) }
+        match (is_moment, kept) {
+            (true, kept) => Ok(kept),
+            // Programs keep milliseconds in such columns, and read them as their own.
+            (false, Kept::Integer(_)) => Err((misfit.0, OTHER_NUMBERS)),
+            (false, _) => Err(misfit),
+        }
     }
 }
 
