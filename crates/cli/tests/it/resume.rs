@@ -156,7 +156,7 @@ fn a_file_is_the_same_however_it_is_named() {
     assert_eq!(count(), 2_000);
 }
 
-/// A copy of a file that was loaded is a file of its own, as long as that is there.
+/// A copy of a file that was loaded is a file of its own, as long as the other one is where it was.
 #[test]
 #[cfg(unix)]
 fn a_file_that_was_loaded_is_known_where_it_has_moved_and_its_copy_is_not() {
