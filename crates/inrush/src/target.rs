@@ -6,6 +6,8 @@ use inrush_core::error::{Error, Result, without_secrets};
 
 pub use inrush_core::target::*;
 
+pub(crate) use spelled::refuse_server;
+
 /// Every target of this build. A target is a folder, its line here, and the contract suite passing.
 pub static ALL: &[&dyn Target] = &[
     #[cfg(feature = "sqlite")]

@@ -97,8 +97,8 @@ impl<R: BufRead> Read for GzipMembers<R> {
 }
 
 /// All frames of an LZ4 stream, and nothing of those between them that are to be skipped
-/// (<https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md#skippable-frames>). The decoder stops after each, and takes an input that breaks off between two blocks for one
-/// that ends; the end mark, which it then goes on to look for in vain, tells the two apart.
+/// (<https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md#skippable-frames>). The decoder stops after each, and takes an input that
+/// breaks off between two blocks for one that ends; the end mark, which it then goes on to look for in vain, tells the two apart.
 struct Lz4Frames<R: BufRead> {
     decoder: FrameDecoder<Ending<R>>,
     between_frames: bool,

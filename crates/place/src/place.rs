@@ -662,22 +662,6 @@ fn found(source: &str, unpack: &Unpack<'_>, notes: &mut Vec<String>) -> Result<V
     }
     let is_url = source.starts_with("file://");
     let shown = without_secrets(source);
-    const DATABASES: [&str; 9] = [
-        "mysql",
-        "mariadb",
-        "postgres",
-        "postgresql",
-        "mongodb",
-        "mongodb+srv",
-        "mssql",
-        "sqlserver",
-        "redshift",
-    ];
-    let database = source.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
-    if let Some(database) = database.filter(|scheme| DATABASES.contains(&scheme.as_str())) {
-        return Err(Error::usage(format!("{database}://...: a database is a target, and no source"))
-            .advise("if it is the target, name it last; its rows come by its own client: CLIENT ... | inrush load - TARGET --table NAME, as CSV or JSON Lines"));
-    }
     if !is_url && shown != *source && !Path::new(source).exists() {
         return Err(Error::usage(format!(
             "'{shown}' is no file: sources are files, folders or patterns, and the target comes last"

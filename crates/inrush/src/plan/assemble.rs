@@ -219,6 +219,7 @@ fn gather(
 ) -> Result<Plan> {
     // A name that is wrong is not worth a connection.
     candidates(request, target)?;
+    request.sources.iter().try_for_each(|source| target::refuse_server(source))?;
     let mut request = request.clone();
     let (places, twice) = match (&rows, &request.split) {
         (Some(_), _) => (vec![Place::Rows], Vec::new()),

@@ -211,7 +211,8 @@ fn is_there(path: &Path) -> bool {
     path.exists() || name.match_indices('!').any(|(at, _)| Path::new(&name[..at]).exists())
 }
 
-/// The options that decide what a row means, or with which step an index comes, as they are typed, besides those of the dialect, which is compared as it was detected.
+/// The options that decide what a row means, or with which step an index comes, as they are typed, besides those of the dialect, which is
+/// compared as it was detected.
 fn options(request: &Request) -> BTreeMap<String, String> {
     let mut types: Vec<String> =
         request.types.iter().map(|(name, ty)| format!("{name}={ty}")).collect();

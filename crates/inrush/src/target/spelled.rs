@@ -64,6 +64,22 @@ pub(super) fn refuse_misread(text: &str) -> Result<()> {
     }
 }
 
+/// Refuses the URL of a server as a source.
+///
+/// # Errors
+/// When it is one.
+pub(crate) fn refuse_server(source: &str) -> Result<()> {
+    match scheme(source) {
+        Some((scheme, rest))
+            if rest.starts_with("//") && of_scheme(&scheme).is_some_and(|known| !known.is_file()) =>
+        {
+            Err(Error::usage(format!("{scheme}://...: a database is a target, and no source"))
+                .advise("if it is the target, name it last; its rows come by its own client: CLIENT ... | inrush load - TARGET --table NAME, as CSV or JSON Lines"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A file's path, and the name of the first parameter behind it.
 fn parameters(rest: &str) -> Option<(&str, &str)> {
     let (path, parameters) = rest.split_once('?').filter(|_| !rest.contains(":memory:"))?;
