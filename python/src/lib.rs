@@ -23,6 +23,7 @@ mod writer;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use inrush::target::Lease;
 use pyo3::prelude::*;
 
 #[pymodule]
@@ -82,9 +83,11 @@ fn load(
     watch: options::Watching,
     request: options::Asked,
 ) -> PyResult<(String, String)> {
-    let request = request.0;
+    let lease = Lease::default();
+    let request = inrush::Request { spare: lease.spare(), ..request.0 };
     let report = watch
         .over(py, move |observer| inrush::run(&inrush::plan(&request, observer)?, observer))?;
+    drop(lease);
     Ok((errors::json(&report)?, report.plan.explain()))
 }
 

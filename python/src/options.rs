@@ -34,6 +34,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Asked {
             target: said.get("target")?.unwrap_or_default(),
             dialect: dialect(&said)?,
             options: options(&said)?,
+            ..Request::default()
         };
         match said.0.keys().iter().next() {
             None => Ok(Self(request)),

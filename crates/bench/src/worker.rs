@@ -358,7 +358,7 @@ impl Worker {
                     ..DialectRequest::default()
                 },
                 options: options.clone(),
-                split: None,
+                ..Request::default()
             };
             inrush::plan(&request, &watch)
         })

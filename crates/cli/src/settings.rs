@@ -113,7 +113,6 @@ fn made(args: &LoadArgs, target: &str, sources: &[String]) -> Result<Request> {
         .transpose()?;
     Ok(Request {
         sources: sources.to_vec(),
-        split: None,
         target: target.to_owned(),
         dialect: dialect(&args.input)?,
         options: LoadOptions {
@@ -131,6 +130,7 @@ fn made(args: &LoadArgs, target: &str, sources: &[String]) -> Result<Request> {
             profiles: profiles(args.profiles.as_deref()),
             ..common(&args.table, &args.way, &args.input)?
         },
+        ..Request::default()
     })
 }
 
@@ -170,7 +170,6 @@ pub(crate) fn size(text: &str, option: &str) -> Result<u64> {
 pub(crate) fn job_request(args: &BeginArgs, like: &str) -> Result<Request> {
     Ok(Request {
         sources: vec![like.to_owned()],
-        split: None,
         target: args.url.clone(),
         dialect: dialect(&args.input)?,
         options: LoadOptions {
@@ -178,6 +177,7 @@ pub(crate) fn job_request(args: &BeginArgs, like: &str) -> Result<Request> {
             verify: args.verify,
             ..common(&args.table, &args.way, &args.input)?
         },
+        ..Request::default()
     })
 }
 

@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::reading::{ReadRequest, is_alike};
 use crate::schema::Type;
 use crate::split::Split;
+use crate::target::Spare;
 
 /// A load as the user asked for it. The planner turns it into a [`crate::Job`].
 #[derive(Clone, Default)]
@@ -25,6 +26,8 @@ pub struct Request {
     pub dialect: DialectRequest,
     /// How to load.
     pub options: LoadOptions,
+    /// Room for the connection that planning leaves for the load; by default each connects by itself.
+    pub spare: Spare,
 }
 
 /// How to load, whatever the rows come from.

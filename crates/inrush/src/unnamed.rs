@@ -17,7 +17,7 @@ use inrush_core::{Column, Durability, Facts, Job, Request, TargetFacts, Type};
 /// The target, and where it is.
 pub(crate) fn unnamed() -> (&'static dyn Target, Location) {
     let place = "no target".to_owned();
-    (&Unnamed, Location { secret: String::new(), shown: place, files: Vec::new() })
+    (&Unnamed, Location::new(String::new(), place, Vec::new()))
 }
 
 struct Unnamed;

@@ -20,6 +20,7 @@ use crate::observer::Observer;
 use crate::plan::{Column, IfExists, LoadOptions, Plan, Request, plan_rows};
 use crate::report::Report;
 use inrush_core::error::{Aftermath, Error, Result};
+use inrush_core::target::Lease;
 use inrush_source::{BatchSource, columns_of};
 
 /// How often a thread that waits for rows looks whether anybody still wants them.
@@ -64,7 +65,8 @@ pub fn load(
     options: &LoadOptions,
     observer: &dyn Observer,
 ) -> Result<Report> {
-    let request = request(target, options);
+    let lease = Lease::default();
+    let request = Request { spare: lease.spare(), ..request(target, options) };
     run(&plan_rows(Box::new(rows), &request, observer)?, observer)
 }
 

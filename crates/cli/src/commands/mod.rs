@@ -23,8 +23,9 @@ use clap_complete::Shell;
 use serde::Serialize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 
+use inrush::target::Lease;
 use inrush::wording::{shell_word, were};
-use inrush::{Aftermath, Error, Kind};
+use inrush::{Aftermath, Error, Kind, Request};
 
 use crate::args::LoadArgs;
 use crate::config::{self, Given};
@@ -50,6 +51,8 @@ pub(crate) fn load(args: &LoadArgs) -> Result<u64> {
     let stop = stop_on_signals()?;
     let mode = ProgressMode::of(&args.shown.progress, args.shown.quiet);
     let observer = render::Progress::new(mode, stop, args.shown.quiet);
+    let lease = Lease::default();
+    let request = Request { spare: lease.spare(), ..request };
     let plan = inrush::plan(&request, &observer)?;
     if args.verbose {
         eprint_text(&plan.explain());

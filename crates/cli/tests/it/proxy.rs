@@ -70,6 +70,8 @@ struct Shared<T> {
     down: AtomicBool,
     frozen: AtomicBool,
     streams: Mutex<Vec<TcpStream>>,
+    /// Connections that clients have made.
+    made: AtomicU64,
 }
 
 /// What the tricks have found out.
@@ -94,6 +96,7 @@ impl<T: Tricks> Proxy<T> {
             down: AtomicBool::new(false),
             frozen: AtomicBool::new(false),
             streams: Mutex::new(Vec::new()),
+            made: AtomicU64::new(0),
         });
         let accepting = Arc::clone(&shared);
         std::thread::spawn(move || {
@@ -111,6 +114,11 @@ impl<T: Tricks> Proxy<T> {
 
     pub(crate) fn sent(&self) -> u64 {
         self.shared.sent.load(Relaxed)
+    }
+
+    /// How many connections clients have made so far.
+    pub(crate) fn connections(&self) -> u64 {
+        self.shared.made.load(Relaxed)
     }
 
     /// Whether a client has sent these bytes.
@@ -201,6 +209,7 @@ impl<T: Tricks> Shared<T> {
 fn connect<T: Tricks>(shared: &Arc<Shared<T>>, client: TcpStream) {
     // Where nobody is there the client sees the connection end, and may come again.
     let Ok(server) = TcpStream::connect(&shared.server) else { return };
+    shared.made.fetch_add(1, Relaxed);
     for stream in [&client, &server] {
         stream.set_nodelay(true).unwrap();
         shared.streams.lock().unwrap().push(stream.try_clone().unwrap());

@@ -26,6 +26,14 @@ pub trait Console: Send {
         self.run(sql, &mut |_| {})
     }
 
+    /// The same where nobody needs to know how many; it may come back before the database has answered, whose no is the next call's then.
+    ///
+    /// # Errors
+    /// As [`Console::run`].
+    fn send_ahead(&mut self, sql: &str) -> Result<()> {
+        self.execute(sql).map(drop)
+    }
+
     /// Runs a query, and hands out its rows; how many there were.
     ///
     /// # Errors
@@ -79,6 +87,10 @@ pub trait Console: Send {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Ok(now.as_secs().cast_signed())
     }
+
+    /// Ends it, unless its place keeps it ([`Spare`](super::Spare)) for whoever connects next: nothing is open in it, and nothing was set
+    /// that could bear on a load.
+    fn hand_on(self: Box<Self>) {}
 
     /// Every setting of the database as this connection sees it, by name; none of them holds a secret.
     ///

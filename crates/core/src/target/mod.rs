@@ -10,6 +10,7 @@ mod load;
 mod name;
 mod scheme;
 mod snapshot;
+mod spare;
 mod strategy;
 mod way;
 
@@ -34,6 +35,7 @@ pub use load::{Ended, Lane, Load};
 pub use name::{TableName, behind_database};
 pub use scheme::{path_of, scheme};
 pub use snapshot::{Inspect, Sent, Snapshot, Verdict};
+pub use spare::{Lease, Spare};
 pub use strategy::{Fit, Memory, Strategy, Weakness};
 pub use way::{Start, Way};
 
@@ -186,12 +188,19 @@ pub struct Location {
     pub shown: String,
     /// Files of this machine that are the database: nothing of ours may overwrite them.
     pub files: Vec<PathBuf>,
+    /// What a step leaves for the next one that connects.
+    pub spare: Spare,
 }
 
 /// What people read for a location that is the process's own standard output.
 pub const STANDARD_OUTPUT: &str = "standard output";
 
 impl Location {
+    /// A location that keeps no connection.
+    pub fn new(secret: String, shown: String, files: Vec<PathBuf>) -> Self {
+        Self { secret, shown, files, spare: Spare::default() }
+    }
+
     /// Whether rows go to standard output.
     pub fn is_stdout(&self) -> bool {
         self.files.is_empty() && self.shown == STANDARD_OUTPUT

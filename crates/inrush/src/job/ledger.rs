@@ -163,10 +163,15 @@ impl<'a> Ledger<'a> {
     pub(super) fn open(place: &Place, home: &Home, stop: &'a AtomicBool) -> Result<Self> {
         let mut console = place.target.console(&place.location, stop)?;
         if let Some(opening) = place.jobs.tables.opening() {
-            console.execute(opening)?;
+            console.send_ahead(opening)?;
         }
         let (jobs, home, location) = (place.jobs, home.clone(), place.location.clone());
         Ok(Self { console, jobs, home, location, stop })
+    }
+
+    /// Ends the connection, or leaves it for the next step.
+    pub(super) fn hand_on(self) {
+        self.console.hand_on();
     }
 
     fn at(&mut self) -> At<'_> {
@@ -188,7 +193,10 @@ impl<'a> Ledger<'a> {
 
     /// Begins a transaction, where the database has one for several tables.
     pub(super) fn begin(&mut self) -> Result<()> {
-        self.transaction("BEGIN")
+        match self.jobs.rows.has_transactions() {
+            true => self.console.send_ahead("BEGIN"),
+            false => Ok(()),
+        }
     }
 
     /// Ends the transaction: what it has done stays.

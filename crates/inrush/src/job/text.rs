@@ -10,7 +10,7 @@ use crate::pipe::reject::{Position, Reject};
 use crate::plan::{
     DialectRequest, MatchBy, OnConflict, ReadRequest, ReadType, RejectLimit, Verify,
 };
-use crate::target::{self, Home, JOB_PREFIX, Jobs, Location, Target, Untold};
+use crate::target::{self, Home, JOB_PREFIX, Jobs, Lease, Location, Target, Untold};
 use inrush_core::Type;
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Code;
@@ -250,6 +250,8 @@ pub(super) struct Place {
     pub(super) target: &'static dyn Target,
     pub(super) jobs: Jobs,
     pub(super) location: Location,
+    /// One step takes over the connection that the step before has left, for as long as the work takes that the place is for.
+    _lease: Lease,
 }
 
 impl Place {
@@ -261,8 +263,10 @@ impl Place {
         password::refuse(url)?;
         let (target, _) = target::find(url)?;
         let jobs = target.jobs()?;
-        let (target, location) = target::find(&password::resolve(url, reference)?)?;
-        Ok(Self { target, jobs, location })
+        let (target, mut location) = target::find(&password::resolve(url, reference)?)?;
+        let lease = Lease::default();
+        location.spare = lease.spare();
+        Ok(Self { target, jobs, location, _lease: lease })
     }
 }
 

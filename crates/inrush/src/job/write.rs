@@ -171,10 +171,11 @@ fn written(
             durability: own.as_ref().map_or(Durability::Durable, |_| Durability::None),
             ..LoadOptions::default()
         },
+        spare: place.location.spare.clone(),
         ..Request::default()
     };
     // A database may end a connection that is idle for as long as a load takes.
-    drop(ledger);
+    ledger.hand_on();
     let rejected = Mutex::new(Vec::new());
     let collecting = Redirected {
         observer,

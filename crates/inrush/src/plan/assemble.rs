@@ -100,8 +100,9 @@ pub(crate) fn plan_knowing(
     observer: &dyn Observer,
 ) -> Result<Plan> {
     limits::check(request)?;
-    let (target, location) =
+    let (target, mut location) =
         target::find(&request.target).map_err(|error| target_first(request, error))?;
+    location.spare = request.spare.clone();
     let request = &steps::settled(request)?;
     let facts = |request: &Request, table: &str, stop: &AtomicBool| match known {
         Some(facts) => Ok(facts),

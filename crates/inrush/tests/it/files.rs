@@ -65,7 +65,7 @@ fn load(dir: &Path, source: &str, target: &str, change: impl Fn(&mut Request)) {
             header: Some(true),
             ..DialectRequest::default()
         },
-        split: None,
+        ..Request::default()
     };
     change(&mut request);
     run(&plan(&request, &Unobserved).unwrap(), &Unobserved).unwrap();

@@ -8,6 +8,7 @@ mod tls;
 use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
+use std::mem::MaybeUninit;
 use std::net::{TcpStream, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -157,6 +158,30 @@ impl<'a> Channel<'a> {
         }
     }
 
+    /// The same connection for whoever uses it next, who has another way to say stop, or none.
+    pub fn watched_by<'b>(self, stop: Option<&'b AtomicBool>) -> Channel<'b> {
+        let of = |socket: Socket<'a>| Socket {
+            stream: socket.stream,
+            watch: Watch { stop, ..socket.watch },
+            heard: socket.heard,
+        };
+        Channel {
+            way: match self.way {
+                Way::Plain(socket) => Way::Plain(of(socket)),
+                Way::Encrypted(tls) => {
+                    let StreamOwned { conn, sock } = *tls;
+                    Way::Encrypted(Box::new(StreamOwned::new(conn, of(sock))))
+                }
+            },
+        }
+    }
+
+    /// Whether the server, which nobody has asked anything, has said nothing either: what it says then is goodbye.
+    pub fn is_quiet(&self) -> bool {
+        let socket = self.socket();
+        socket.heard.is_empty() && socket.stream.is_quiet()
+    }
+
     fn socket(&self) -> &Socket<'a> {
         match &self.way {
             Way::Plain(socket) => socket,
@@ -172,7 +197,7 @@ impl<'a> Channel<'a> {
     }
 
     /// The server has let us in; `end` tells it to end the command that it is at.
-    pub fn logged_in(&mut self, end: impl Fn() + Send + 'a) {
+    pub fn logged_in(&mut self, end: impl Fn() + Send + 'static) {
         self.watch().end = Some(Box::new(end));
         self.watch().is_in = true;
     }
@@ -296,6 +321,18 @@ impl Stream {
         }
     }
 
+    /// Whether the other end is there and has sent nothing that is not read yet.
+    fn is_quiet(&self) -> bool {
+        let socket = match self {
+            Stream::Tcp(stream) => SockRef::from(stream),
+            Stream::Unix(stream) => SockRef::from(stream),
+        };
+        let mut byte = [MaybeUninit::uninit()];
+        let heard = self.set_nonblocking(true).and_then(|()| socket.peek(&mut byte));
+        let quiet = heard.is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
+        self.set_nonblocking(false).is_ok() && quiet
+    }
+
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Stream::Tcp(stream) => stream.read(buffer),
@@ -398,7 +435,7 @@ struct Watch<'a> {
     /// Whether the server has let us in.
     is_in: bool,
     /// Tells the server to end the command; `None` where nothing does but hanging up, and as long as it has not let us in.
-    end: Option<Box<dyn Fn() + Send + 'a>>,
+    end: Option<Box<dyn Fn() + Send>>,
     /// When the command was sent.
     began: Instant,
     looked: Instant,

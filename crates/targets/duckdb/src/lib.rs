@@ -128,7 +128,7 @@ impl Target for DuckDb {
             true => Vec::new(),
             false => ["", ".wal"].iter().map(|suffix| format!("{path}{suffix}").into()).collect(),
         };
-        Some(Location { secret: path.to_owned(), shown: path.to_owned(), files })
+        Some(Location::new(path.to_owned(), path.to_owned(), files))
     }
 
     fn quotes(&self) -> &'static [(char, char)] {

@@ -101,13 +101,10 @@ impl Target for Files {
         let path = path.strip_prefix("//").unwrap_or(path);
         if path == place::STDOUT {
             let (secret, shown) = (format!("{scheme}:{path}"), STANDARD_OUTPUT.to_owned());
-            return Some(Location { secret, shown, files: Vec::new() });
+            return Some(Location::new(secret, shown, Vec::new()));
         }
-        (!path.is_empty()).then(|| Location {
-            secret: format!("{scheme}:{path}"),
-            shown: path.to_owned(),
-            files: vec![path.into()],
-        })
+        (!path.is_empty())
+            .then(|| Location::new(format!("{scheme}:{path}"), path.to_owned(), vec![path.into()]))
     }
 
     fn strategies(&self) -> &'static [&'static dyn Strategy] {

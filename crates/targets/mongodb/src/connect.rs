@@ -99,11 +99,8 @@ pub(super) fn claim(text: &str) -> Option<Location> {
         let user = parts.user.map(|user| format!("{user}@")).unwrap_or_default();
         format!("mongodb://{user}{}/{}", parts.hosts, parts.database.trim_end_matches('/'))
     });
-    Some(Location {
-        secret: text.to_owned(),
-        shown: shown.unwrap_or_else(|| without_secrets(text)),
-        files: Vec::new(),
-    })
+    let shown = shown.unwrap_or_else(|| without_secrets(text));
+    Some(Location::new(text.to_owned(), shown, Vec::new()))
 }
 
 /// A URL taken apart, nothing of it decoded.

@@ -63,11 +63,8 @@ pub(super) fn claim(text: &str) -> Option<Location> {
     }
     let is_clear = escape_advice(text).is_none();
     let shown = Url::parse(text).ok().filter(|_| is_clear).and_then(|url| shown(&url));
-    Some(Location {
-        secret: text.to_owned(),
-        shown: shown.unwrap_or_else(|| without_secrets(text)),
-        files: Vec::new(),
-    })
+    let shown = shown.unwrap_or_else(|| without_secrets(text));
+    Some(Location::new(text.to_owned(), shown, Vec::new()))
 }
 
 /// The URL without the password, and without parameters.

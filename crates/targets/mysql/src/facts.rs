@@ -374,8 +374,8 @@ pub(super) fn read_table(session: &mut Session<'_>, table: &str) -> Result<Optio
     with_columns(session, table, entry)
 }
 
-/// What is known of a table as a whole.
-fn table_entry(table: &str) -> String {
+/// A query for what is known of a table as a whole.
+pub(super) fn table_entry(table: &str) -> String {
     format!(
         "SELECT TABLE_NAME, LOWER(ENGINE), TABLE_TYPE, CREATE_OPTIONS FROM information_schema.TABLES \
          WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {}",
@@ -824,7 +824,10 @@ const KEEP_ROWS: [&str; 11] = [
 ];
 
 /// The table that has this entry.
-fn with_columns(
+///
+/// # Errors
+/// When the server refuses, or the table is none that takes rows.
+pub(super) fn with_columns(
     session: &mut Session<'_>,
     table: &str,
     entry: TextRows,

@@ -6,6 +6,7 @@ use crate::{indexes, staging};
 use inrush_core::error::{Error, Result};
 use inrush_core::target::{At, Console, Home, JobTables, SqlRows, Twins, fills};
 use inrush_core::{Job, TargetFacts};
+use inrush_net::staging::Asks as _;
 
 /// Jobs of MySQL and MariaDB: rows and ledger are one transaction, a new name is one statement.
 pub(super) struct MysqlJobs;
@@ -129,7 +130,8 @@ impl JobTables for MysqlJobs {
     }
 
     fn sweep(&self, console: &mut dyn Console, _home: &Home) {
-        staging::sweep(console);
+        let hidden = console.names(&staging::hidden_tables()).unwrap_or_default();
+        staging::sweep(console, hidden);
     }
 
     fn twins(&self) -> Option<&dyn Twins> {

@@ -157,8 +157,9 @@ impl Target for Mysql {
         stop: &AtomicBool,
     ) -> Result<TargetFacts> {
         let place = Arc::new(connect::place(&location.secret)?);
-        let mut session = session::Session::open(&place, stop)?;
+        let mut session = session::Session::take_over(&place, &location.spare, stop)?;
         let facts = facts::gather(&mut session, place.is_local, table, request)?;
+        session.hand_on();
         match &facts.table {
             Some(found) if found.storage.is_none() && request.if_exists == IfExists::Replace => {
                 Err(Error::target(format!(

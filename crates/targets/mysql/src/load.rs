@@ -523,7 +523,7 @@ impl<'a> MysqlLoad<'a> {
         stop: &'a AtomicBool,
     ) -> Result<Box<dyn Load + 'a>> {
         let place = Arc::new(connect::place(&job.location.secret)?);
-        let session = Session::open(&place, stop)?;
+        let session = Session::take_over(&place, &job.location.spare, stop)?;
         let engine = engine_of(job).to_owned();
         let stores = Stores::of(job, engine != "csv")?;
         let mut load = Self {
@@ -556,12 +556,16 @@ impl<'a> MysqlLoad<'a> {
         let job = self.job;
         configure(&mut self.session, job, None)?;
         if !job.request.owns_table {
-            staging::sweep(&mut self.session);
+            let asked = [&*staging::hidden_tables(), &facts::table_entry(&job.table)];
+            let [hidden, entry] =
+                self.session.tables(asked).map_err(|failure| self.session.explain(failure))?;
+            staging::sweep(&mut self.session, hidden.into_iter().flatten().flatten().collect());
             self.writing.ready(&mut self.session, job)?;
             // A hidden table takes the place of an empty one.
             let replaces_empty =
                 is_staged(&job.request, &job.facts) && job.choice.action == Action::Append;
-            job.expects(facts::read_table(&mut self.session, &job.table)?, replaces_empty)?;
+            let found = facts::with_columns(&mut self.session, &job.table, entry)?;
+            job.expects(found, replaces_empty)?;
         }
         if job.request.verify == Verify::Checksum && self.engine == "blackhole" {
             return Err(Error::usage("the blackhole engine keeps nothing that could be compared"));

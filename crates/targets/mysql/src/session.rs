@@ -8,6 +8,7 @@ use crate::blame::column_named;
 use crate::client::{Client, Text};
 use crate::connect::Place;
 use inrush_core::error::{Error, Kind, Result};
+use inrush_core::target::Spare;
 use inrush_net::channel::{END_TIMEOUT, TICK};
 use inrush_net::statement::Done;
 use inrush_net::{Advice, Answers, LostKind, RoundTrip, TextRows};
@@ -35,6 +36,9 @@ pub(super) struct Session<'a> {
     stop: Option<&'a AtomicBool>,
     round_trip: RoundTrip,
     counter: Option<Counter>,
+    /// Where the connection came from, and where it goes that is handed on.
+    spare: Spare,
+    is_handed_on: bool,
 }
 
 /// A column of the table that counts by itself, of which the load's rows have no values, and no trigger's that is known.
@@ -77,10 +81,19 @@ pub(super) struct Warning {
 impl<'a> Session<'a> {
     /// Connects.
     pub(super) fn open(place: &Arc<Place>, stop: &'a AtomicBool) -> Result<Self> {
-        Self::to(Arc::clone(place), Some(stop))
+        Session::take_over(place, &Spare::default(), stop)
     }
 
-    fn to(place: Arc<Place>, stop: Option<&'a AtomicBool>) -> Result<Self> {
+    /// The same by the connection that the step before has left, if it has.
+    pub(super) fn take_over(
+        place: &Arc<Place>,
+        spare: &Spare,
+        stop: &'a AtomicBool,
+    ) -> Result<Self> {
+        Self::to(Arc::clone(place), spare.clone(), Some(stop))
+    }
+
+    fn to(place: Arc<Place>, spare: Spare, stop: Option<&'a AtomicBool>) -> Result<Self> {
         let mut session = Self {
             client: None,
             id: 0,
@@ -88,13 +101,15 @@ impl<'a> Session<'a> {
             stop,
             round_trip: RoundTrip::default(),
             counter: None,
+            spare,
+            is_handed_on: false,
         };
         session.connect()?;
         Ok(session)
     }
 
     fn connect(&mut self) -> Result<()> {
-        match self.round_trip.time(|| Client::connect(&self.place, self.stop)) {
+        match self.round_trip.time(|| Client::take_over(&self.place, &self.spare, self.stop)) {
             Ok(client) => {
                 self.id = client.id;
                 self.client = Some(client);
@@ -103,6 +118,11 @@ impl<'a> Session<'a> {
             Err(Failure::Lost(lost)) => Err(lost.no_connection(&self.place.shown, &ADVICE)),
             Err(failure) => Err(self.explain(failure)),
         }
+    }
+
+    /// Once this one is through, whoever connects next may have the connection: nothing was set that bears on a load.
+    pub(super) fn hand_on(&mut self) {
+        self.is_handed_on = true;
     }
 
     /// A second connection to the same place.
@@ -140,7 +160,7 @@ impl<'a> Session<'a> {
 
     /// A second connection, which is stopped as this one is.
     pub(super) fn beside(&self) -> Result<Self> {
-        Self::to(Arc::clone(&self.place), self.stop)
+        Self::to(Arc::clone(&self.place), Spare::default(), self.stop)
     }
 
     /// From here on it is known which numbers the server makes itself.
@@ -330,7 +350,10 @@ impl<'a> Session<'a> {
 
     fn close(&mut self) {
         if let Some(client) = self.client.take() {
-            client.quit();
+            match self.is_handed_on {
+                true => client.leave(&self.spare),
+                false => client.quit(),
+            }
         }
     }
 }

@@ -467,14 +467,13 @@ const SOON_S: u32 = 5;
 
 /// Drops the tables, unless another connection goes on using one: without a limit that would be waited for as long as a day.
 pub(super) fn drop_soon<A: Asks + ?Sized>(session: &mut A, tables: &[&str]) -> bool {
-    let limited = session.execute(&wait_soon());
-    let dropped = limited
-        .and_then(|()| {
-            let names: Vec<String> = tables.iter().map(|table| quote(table)).collect();
-            session.execute(&format!("DROP TABLE IF EXISTS {}", names.join(", ")))
-        })
-        .is_ok();
-    let _ = session.execute(WAIT);
+    let names: Vec<String> = tables.iter().map(|table| quote(table)).collect();
+    let drop = format!("{}; DROP TABLE IF EXISTS {}; {WAIT}", wait_soon(), names.join(", "));
+    let dropped = session.execute(&drop).is_ok();
+    if !dropped {
+        // What follows a statement that fails is not run.
+        let _ = session.execute(WAIT);
+    }
     dropped
 }
 
@@ -529,14 +528,18 @@ pub(super) fn tables_like(prefix: &str) -> String {
     )
 }
 
-/// Drops hidden tables of loads that are no more. What can't be dropped stays for another time.
-pub(super) fn sweep<A: Asks + ?Sized>(session: &mut A) {
-    let Ok(tables) = session.names(&tables_like(PREFIX)) else { return };
-    if tables.is_empty() {
+/// A query for the names of hidden tables.
+pub(super) fn hidden_tables() -> String {
+    tables_like(PREFIX)
+}
+
+/// Drops those of them whose loads are no more. What can't be dropped stays for another time.
+pub(super) fn sweep<A: Asks + ?Sized>(session: &mut A, hidden: Vec<String>) {
+    if hidden.is_empty() {
         return;
     }
     let Ok(Some(database)) = session.value("SELECT DATABASE()") else { return };
-    for table in tables {
+    for table in hidden {
         let owner = [OLD, EMPTY].iter().find_map(|suffix| table.strip_suffix(suffix));
         let owner = owner.unwrap_or(&table);
         if digits_of(owner).is_none() {

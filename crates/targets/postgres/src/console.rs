@@ -4,25 +4,27 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::client::{Client, Text};
-use crate::connect::Place;
+use crate::connect::{Place, Server};
 use crate::facts;
 use crate::session::{self, Failure};
 use inrush_core::error::{Error, Result};
 use inrush_core::target::may_be_secret;
-use inrush_core::target::{Console, Row, Setting};
+use inrush_core::target::{Console, Row, Setting, Spare};
 use inrush_net::{Allowance, Wired as _};
 
 /// A connection; nothing goes over it but what it is told to send.
 pub(super) struct PostgresConsole<'a> {
     /// `None` once it is lost.
     client: Option<Client<'a>>,
+    spare: Spare,
+    server: Server,
 }
 
 impl<'a> PostgresConsole<'a> {
     /// Connects.
-    pub(super) fn open(place: &Arc<Place>, stop: &'a AtomicBool) -> Result<Self> {
-        match Client::connect(place, Some(stop)) {
-            Ok((client, _)) => Ok(Self { client: Some(client) }),
+    pub(super) fn open(place: &Arc<Place>, spare: &Spare, stop: &'a AtomicBool) -> Result<Self> {
+        match Client::take_over(place, spare, Some(stop)) {
+            Ok((client, server)) => Ok(Self { client: Some(client), spare: spare.clone(), server }),
             Err(Failure::Lost(lost)) => Err(Error::target(format!("no connection: {lost}"))
                 .advise(format!("check that the server runs at {}", place.shown))
                 .of_lost_connection()),
@@ -54,6 +56,21 @@ impl Console for PostgresConsole<'_> {
             // Whether it came to its end before it was told to, nobody knows.
             _ if was_stopped => Err(Error::interrupted()),
             outcome => outcome.map_err(in_words),
+        }
+    }
+
+    fn send_ahead(&mut self, sql: &str) -> Result<()> {
+        let Some(client) = &mut self.client else { return self.execute(sql).map(drop) };
+        let sent = client.send_ahead(sql);
+        if matches!(sent, Err(Failure::Lost(_))) {
+            self.client = None;
+        }
+        sent.map_err(in_words)
+    }
+
+    fn hand_on(mut self: Box<Self>) {
+        if let Some(client) = self.client.take() {
+            client.leave(&self.spare, self.server.clone());
         }
     }
 

@@ -164,28 +164,23 @@ pub(super) fn gather(
             .advise("use its owner, or a user with BYPASSRLS, or delete the rows yourself and load with --if-exists append"));
         }
         if request.if_exists == IfExists::Replace {
-            let (schema, name) = (&found.schema, &found.facts.name);
-            let droppable = lost::is_droppable(session, schema, name)
+            let name = &found.facts.name;
+            let losing = lost::read(session, &found.schema, name)
                 .map_err(|failure| session.explain(failure))?;
-            if !droppable {
+            if !losing.is_droppable {
                 return Err(Error::target(format!(
                     "--if-exists replace drops table {name}, and this user is not its owner"
                 ))
                 .advise("use its owner")
                 .advise("or empty the table first, and load with --if-exists append"));
             }
-            let belongs = lost::belonging(session, schema, name)
-                .map_err(|failure| session.explain(failure))?;
-            if let Some(belongs) = belongs {
+            if let Some(belongs) = losing.belongs {
                 return Err(Error::target(format!(
                     "table {name} {belongs}, and the table that takes its place would not: its rows would be missing there"
                 ))
                 .advise("--if-exists truncate keeps the table where it is"));
             }
-            held_by =
-                lost::holders(session, schema, name).map_err(|failure| session.explain(failure))?;
-            lost_with =
-                lost::read(session, schema, name).map_err(|failure| session.explain(failure))?;
+            (held_by, lost_with) = (losing.held_by, losing.lost_with);
         }
     }
     let found = table.as_ref().map(|found| &found.facts);
@@ -396,8 +391,8 @@ pub(super) fn read_table(session: &mut Session<'_>, name: &TableName) -> Result<
     with_columns(session, entry)
 }
 
-/// What is known of a table as a whole.
-fn table_entry(name: &TableName) -> String {
+/// A query for what is known of a table as a whole.
+pub(super) fn table_entry(name: &TableName) -> String {
     let place = match &name.schema {
         Some(schema) => format!("n.nspname = {}", literal(schema)),
         None => "pg_catalog.pg_table_is_visible(c.oid)".to_owned(),
@@ -417,7 +412,10 @@ fn table_entry(name: &TableName) -> String {
 }
 
 /// The table that has this entry.
-fn with_columns(session: &mut Session<'_>, entry: TextRows) -> Result<Option<Found>> {
+///
+/// # Errors
+/// When the server refuses, or the table is none that takes rows.
+pub(super) fn with_columns(session: &mut Session<'_>, entry: TextRows) -> Result<Option<Found>> {
     let found = table_facts(session, entry).map_err(|failure| {
         let lacks_right = state(&failure) == "42501";
         let error = session.explain(failure);

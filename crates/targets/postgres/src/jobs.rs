@@ -8,6 +8,7 @@ use inrush_core::target::{
     At, Console, Home, JobTables, Lost, SqlRows, Twins, WITHOUT_TABLES, fills,
 };
 use inrush_core::{Job, OnConflict, TargetFacts};
+use inrush_net::staging::Asks as _;
 
 /// Jobs of PostgreSQL: everything that publishes, renames too, is one transaction.
 pub(super) struct PostgresJobs;
@@ -150,7 +151,9 @@ impl JobTables for PostgresJobs {
     }
 
     fn sweep(&self, console: &mut dyn Console, home: &Home) {
-        staging::sweep(console, &beside(home, &home.table));
+        let table = beside(home, &home.table);
+        let hidden = console.names(&staging::hidden_tables(&table)).unwrap_or_default();
+        staging::sweep(console, &table, hidden);
     }
 
     fn twins(&self) -> Option<&dyn Twins> {

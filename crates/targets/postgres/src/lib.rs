@@ -140,8 +140,10 @@ impl Target for Postgres {
         stop: &AtomicBool,
     ) -> Result<TargetFacts> {
         let place = Arc::new(connect::place(&location.secret)?);
-        let mut session = session::Session::open(&place, stop)?;
-        facts::gather(&mut session, table, request)
+        let mut session = session::Session::take_over(&place, &location.spare, stop)?;
+        let facts = facts::gather(&mut session, table, request)?;
+        session.hand_on();
+        Ok(facts)
     }
 
     fn console<'a>(
@@ -150,7 +152,7 @@ impl Target for Postgres {
         stop: &'a AtomicBool,
     ) -> Result<Box<dyn Console + 'a>> {
         let place = Arc::new(connect::place(&location.secret)?);
-        Ok(Box::new(console::PostgresConsole::open(&place, stop)?))
+        Ok(Box::new(console::PostgresConsole::open(&place, &location.spare, stop)?))
     }
 
     fn own_database(&self, name: &str) -> Option<OwnDatabase> {

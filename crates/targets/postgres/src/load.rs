@@ -95,7 +95,7 @@ impl<'a> PostgresLoad<'a> {
         stop: &'a AtomicBool,
     ) -> Result<Box<dyn Load + 'a>> {
         let place = Arc::new(connect::place(&job.location.secret)?);
-        let session = Session::open(&place, stop)?;
+        let session = Session::take_over(&place, &job.location.spare, stop)?;
         let kept = job.kept_table().is_some();
         let mode = match &*job.facts.source.repeats {
             Repeats::Sought { .. } => Mode::Survey,
@@ -161,12 +161,14 @@ impl<'a> PostgresLoad<'a> {
         let job = self.job;
         let makes = job.choice.action.makes_table();
         if !job.request.owns_table {
-            staging::sweep(&mut self.session, &self.target);
             let name = TableName {
                 schema: Some(self.target.schema.clone()),
                 table: self.target.name.clone(),
             };
-            let found = facts::read_table(&mut self.session, &name).map_err(Trouble::Ended)?;
+            let hidden = staging::hidden_tables(&self.target);
+            let [hidden, entry] = self.session.tables([&hidden, &facts::table_entry(&name)])?;
+            staging::sweep(&mut self.session, &self.target, hidden.into_iter().flatten().flatten());
+            let found = facts::with_columns(&mut self.session, entry).map_err(Trouble::Ended)?;
             job.expects(found.map(|found| found.facts), false).map_err(Trouble::Ended)?;
         }
         let survey = self.mode == Mode::Survey;
@@ -195,9 +197,7 @@ impl<'a> PostgresLoad<'a> {
                 return self.enter();
             }
             (Mode::InOne, None) if self.wants_empty() => self.begin_alone()?,
-            (Mode::InOne, None) => {
-                self.session.execute(begin)?;
-            }
+            (Mode::InOne, None) => self.session.send_ahead(begin)?,
             (Mode::Hidden | Mode::Piecemeal | Mode::Survey, _) => self.session.set_up(&begin),
         }
         if self.wants_empty() {
@@ -473,9 +473,7 @@ impl<'a> PostgresLoad<'a> {
     }
 
     /// Ends the transaction; where the answer is lost, finds out what became of it.
-    fn end(&mut self) -> Result<()> {
-        let number = self.session.value("SELECT pg_catalog.txid_current()");
-        let number = number.map_err(|failure| self.session.explain(failure))?;
+    fn end(&mut self, number: Option<String>) -> Result<()> {
         // From here on nobody can say that nothing has changed but the server.
         self.session.unwatch();
         let Err(failure) = self.session.commit() else { return Ok(()) };
@@ -801,17 +799,24 @@ impl Load for PostgresLoad<'_> {
             "SELECT name, setting FROM pg_catalog.pg_settings WHERE name IN ({})",
             names.join(", ")
         );
-        let settings = self.in_transaction(|session| session.pairs(&sql));
-        let settings = settings.map_err(|failure| self.session.explain(failure))?;
+        // By its number others can be asked what became of the transaction.
+        let number = match self.mode {
+            Mode::Piecemeal => "SELECT NULL",
+            _ => "SELECT pg_catalog.txid_current()",
+        };
+        let asked = self.in_transaction(|session| session.tables([&sql, number]));
+        let [settings, number] = asked.map_err(|failure| self.session.explain(failure))?;
+        let (settings, number) = (session::pairs(settings), session::first(number));
         if let Some(hidden) = &self.hidden {
             staging::publish(&mut self.session, hidden, &self.target, self.job)
                 .map_err(|failure| in_the_way(&self.session, failure, &self.job.table))?;
         }
         self.look_again()?;
         if self.mode != Mode::Piecemeal {
-            self.end()?;
+            self.end(number)?;
         }
         self.hidden = None;
+        self.session.hand_on();
         Ok(settings)
     }
 

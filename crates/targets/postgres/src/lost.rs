@@ -1,48 +1,59 @@
 //! What a table has besides columns and rows, which goes when it is dropped.
 
 use crate::ddl::{literal, quote};
-use crate::session::{Failure, Session};
+use crate::session::{Failure, Session, first};
 
-/// What a table is part of, which a new one of its name would not be: `is a partition of p`; `None` where it stands alone.
-pub(super) fn belonging(
+/// What becomes of a table, and of what belongs to it, when another one takes its place.
+pub(super) struct Losing {
+    /// Whether the user may drop it.
+    pub(super) is_droppable: bool,
+    /// What the table is part of, which a new one of its name would not be: `is a partition of p`; `None` where it stands alone.
+    pub(super) belongs: Option<String>,
+    /// What the server won't drop it without.
+    pub(super) held_by: Vec<String>,
+    /// What goes with it, in the words of SQL, one each.
+    pub(super) lost_with: Vec<String>,
+}
+
+/// Asks for all of it at once.
+pub(super) fn read(
     session: &mut Session<'_>,
     schema: &str,
     table: &str,
-) -> Result<Option<String>, Failure> {
+) -> Result<Losing, Failure> {
     let name = literal(&format!("{}.{}", quote(schema), quote(table)));
-    session.value(&format!(
+    let asked = [is_droppable(&name), belonging(&name), holders(&name), parts(&name)];
+    let [droppable, belongs, held, lost] = session.tables(asked.each_ref().map(String::as_str))?;
+    Ok(Losing {
+        is_droppable: first(droppable).as_deref() == Some("t"),
+        belongs: first(belongs),
+        held_by: held.into_iter().flatten().flatten().collect(),
+        lost_with: lost.into_iter().flatten().flatten().map(|what| shown(&what)).collect(),
+    })
+}
+
+fn belonging(name: &str) -> String {
+    format!(
         "SELECT CASE WHEN c.relispartition THEN 'is a partition of ' ELSE 'inherits from ' END \
              || pg_catalog.string_agg(i.inhparent::pg_catalog.regclass::text, ', ' ORDER BY i.inhseqno) \
          FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid \
          WHERE c.oid = {name}::pg_catalog.regclass GROUP BY c.relispartition"
-    ))
+    )
 }
 
-/// Whether the user may drop the table.
-pub(super) fn is_droppable(
-    session: &mut Session<'_>,
-    schema: &str,
-    table: &str,
-) -> Result<bool, Failure> {
-    let name = literal(&format!("{}.{}", quote(schema), quote(table)));
-    let owns = session.value(&format!(
+fn is_droppable(name: &str) -> String {
+    format!(
         "SELECT pg_catalog.pg_has_role(c.relowner, 'USAGE') OR pg_catalog.pg_has_role(n.nspowner, 'USAGE') \
          FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = {name}::pg_catalog.regclass"
-    ))?;
-    Ok(owns.as_deref() == Some("t"))
+    )
 }
 
-/// What the server won't drop the table without: it depends on the table, on its partitions or on their types, and is no part of them.
-pub(super) fn holders(
-    session: &mut Session<'_>,
-    schema: &str,
-    table: &str,
-) -> Result<Vec<String>, Failure> {
-    let name = literal(&format!("{}.{}", quote(schema), quote(table)));
+/// What depends on the table, on its partitions or on their types, and is no part of them.
+fn holders(name: &str) -> String {
     let catalogue = |name: &str| format!("'pg_catalog.{name}'::pg_catalog.regclass");
     let (class, ty) = (catalogue("pg_class"), catalogue("pg_type"));
     let (constraint, rule) = (catalogue("pg_constraint"), catalogue("pg_rewrite"));
-    let rows = session.table(&format!(
+    format!(
         "WITH dropped AS (SELECT {name}::pg_catalog.regclass::pg_catalog.oid AS oid \
            UNION SELECT relid::pg_catalog.oid FROM pg_catalog.pg_partition_tree({name}::pg_catalog.regclass)), \
          types AS (SELECT t.oid, t.typarray FROM pg_catalog.pg_type t JOIN dropped ON t.typrelid = dropped.oid), \
@@ -64,8 +75,7 @@ pub(super) fn holders(
              WHERE own.classid = d.classid AND own.objid = d.objid AND own.refclassid = {class} AND own.deptype <> 'n') \
            AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint c WHERE d.classid = {constraint} AND c.oid = d.objid AND c.conparentid <> 0) \
          ORDER BY 1"
-    ))?;
-    Ok(rows.into_iter().flatten().flatten().collect())
+    )
 }
 
 /// A condition: whether the user may give a new table in the place of the table `c` to the owner of that.
@@ -75,14 +85,8 @@ pub(super) const KEEPS_OWNER: &str = "(pg_catalog.pg_get_userbyid(c.relowner) = 
          AND pg_catalog.pg_has_role(c.relowner, \
              CASE WHEN pg_catalog.current_setting('server_version_num')::int >= 160000 THEN 'SET' ELSE 'MEMBER' END)))";
 
-/// In the words of SQL, one each.
-pub(super) fn read(
-    session: &mut Session<'_>,
-    schema: &str,
-    table: &str,
-) -> Result<Vec<String>, Failure> {
-    let name = literal(&format!("{}.{}", quote(schema), quote(table)));
-    let rows = session.table(&format!(
+fn parts(name: &str) -> String {
+    format!(
         "WITH t AS (SELECT {name}::pg_catalog.regclass::pg_catalog.oid AS oid), \
          a AS (SELECT a.* FROM pg_catalog.pg_attribute a, t WHERE a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped), \
          lost(place, nth, what) AS ( \
@@ -124,8 +128,7 @@ pub(super) fn read(
            UNION ALL SELECT 23, 0, 'comments' FROM t WHERE EXISTS (SELECT FROM pg_catalog.pg_description d \
               WHERE d.objoid = t.oid AND d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass) \
          ) SELECT what FROM lost ORDER BY place, nth"
-    ))?;
-    Ok(rows.into_iter().flatten().flatten().map(|what| shown(&what)).collect())
+    )
 }
 
 /// An index as users name it: `INDEX t_a ON public.t USING btree (a)` is the one on (a).

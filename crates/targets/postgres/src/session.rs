@@ -9,6 +9,7 @@ use crate::client::{Client, STATEMENT};
 use crate::connect::Place;
 use crate::repeats;
 use inrush_core::error::{Error, Kind, Result};
+use inrush_core::target::Spare;
 use inrush_core::wording::shell_word;
 use inrush_core::{Job, Repeats};
 use inrush_net::{Advice, Answers, LostKind, TextRows, staging};
@@ -40,6 +41,9 @@ pub(super) struct Session<'a> {
     pub(super) settings: String,
     /// The load, where it may look for rows that repeat a key before it goes on.
     pub(super) may_seek: Option<&'a Job>,
+    /// Where the connection came from, and where it goes that is handed on.
+    spare: Spare,
+    is_handed_on: bool,
     /// Rows that were written, and rows that were refused for their key.
     pub(super) written: u64,
     pub(super) repeated: Cell<u64>,
@@ -76,6 +80,15 @@ pub(super) type Failure = inrush_net::Failure<Box<Refusal>>;
 impl<'a> Session<'a> {
     /// Connects.
     pub(super) fn open(place: &Arc<Place>, stop: &'a AtomicBool) -> Result<Self> {
+        Session::take_over(place, &Spare::default(), stop)
+    }
+
+    /// The same by the connection that the step before has left, if it has.
+    pub(super) fn take_over(
+        place: &Arc<Place>,
+        spare: &Spare,
+        stop: &'a AtomicBool,
+    ) -> Result<Self> {
         let mut session = Self {
             client: None,
             place: Arc::clone(place),
@@ -84,6 +97,8 @@ impl<'a> Session<'a> {
             autocommits: false,
             settings: String::new(),
             may_seek: None,
+            spare: spare.clone(),
+            is_handed_on: false,
             written: 0,
             repeated: Cell::new(0),
             warning: None,
@@ -93,7 +108,7 @@ impl<'a> Session<'a> {
     }
 
     fn connect(&mut self) -> Result<()> {
-        match Client::connect(&self.place, self.stop) {
+        match Client::take_over(&self.place, &self.spare, self.stop) {
             Ok((client, server)) => {
                 self.client = Some(client);
                 // Of several servers all connections of a load have to be to the same.
@@ -106,6 +121,11 @@ impl<'a> Session<'a> {
             Err(Failure::Lost(lost)) => Err(lost.no_connection(&self.place.shown, &ADVICE)),
             Err(failure) => Err(self.explain(failure)),
         }
+    }
+
+    /// Once this one is through, whoever connects next may have the connection: nothing was set that outlasts a transaction.
+    pub(super) fn hand_on(&mut self) {
+        self.is_handed_on = true;
     }
 
     /// A second connection to the same place.
@@ -164,6 +184,11 @@ impl<'a> Session<'a> {
         self.drive(|client| client.query(sql.as_ref()))
     }
 
+    /// Has the server run statements, and goes on without its answer: where they fail, the next call does.
+    pub(super) fn send_ahead(&mut self, sql: impl AsRef<str>) -> Result<(), Failure> {
+        self.drive(|client| client.send_ahead(sql.as_ref()))
+    }
+
     /// The same, and how many rows all of them have written.
     pub(super) fn execute_all(&mut self, sql: impl AsRef<str>) -> Result<u64, Failure> {
         self.drive(|client| {
@@ -190,13 +215,7 @@ impl<'a> Session<'a> {
 
     /// The first value of a query.
     pub(super) fn value(&mut self, sql: &str) -> Result<Option<String>, Failure> {
-        let first = self.table(sql)?.into_iter().next();
-        Ok(first.and_then(|row| row.into_iter().next()).flatten())
-    }
-
-    /// The rows of a query that gives names and their values; a name whose value is NULL is left out.
-    pub(super) fn pairs(&mut self, sql: &str) -> Result<BTreeMap<String, String>, Failure> {
-        self.table(sql).map(pairs)
+        self.table(sql).map(first)
     }
 
     /// What the user reads of a failure that no row is to blame for.
@@ -274,9 +293,17 @@ impl<'a> Session<'a> {
 
     fn close(&mut self) {
         if let Some(client) = self.client.take() {
-            client.quit();
+            match self.is_handed_on {
+                true => client.leave(&self.spare, self.place.servers[0].clone()),
+                false => client.quit(),
+            }
         }
     }
+}
+
+/// The first value.
+pub(super) fn first(rows: TextRows) -> Option<String> {
+    rows.into_iter().next()?.into_iter().next()?
 }
 
 /// Names and their values, the first two columns; a name whose value is NULL is left out.

@@ -65,17 +65,23 @@ pub(super) fn discard<A: Asks + ?Sized>(session: &mut A, hidden: &[Table]) -> bo
     dropped
 }
 
-/// Drops hidden tables of loads that are no more. What can't be dropped stays for another time.
-pub(super) fn sweep<A: Asks + ?Sized>(session: &mut A, target: &Table) {
-    let Ok(tables) = session.names(&format!(
+/// A query for the names of hidden tables beside the target.
+pub(super) fn hidden_tables(target: &Table) -> String {
+    format!(
         "SELECT relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
          WHERE n.nspname = {} AND c.relkind = 'r' AND pg_catalog.starts_with(c.relname, {})",
         literal(&target.schema),
         literal(PREFIX)
-    )) else {
-        return;
-    };
-    for name in tables {
+    )
+}
+
+/// Drops those of them whose loads are no more. What can't be dropped stays for another time.
+pub(super) fn sweep<A: Asks + ?Sized>(
+    session: &mut A,
+    target: &Table,
+    hidden: impl IntoIterator<Item = String>,
+) {
+    for name in hidden {
         let Some(key) = key(&name) else { continue };
         let free = format!("BEGIN; SELECT pg_catalog.pg_try_advisory_xact_lock({key})");
         let is_free = session.value(&free).is_ok_and(|free| free.as_deref() == Some("t"));
@@ -109,10 +115,11 @@ pub(super) fn take_name<A: Asks + ?Sized>(
     if replaces {
         owner = session.value(&format!(
             "SELECT pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(c.relowner)) FROM pg_catalog.pg_class c \
-             WHERE c.oid = {}::pg_catalog.regclass AND pg_catalog.pg_get_userbyid(c.relowner) <> current_user AND {KEEPS_OWNER}",
-            target.literal()
+             WHERE c.oid = {}::pg_catalog.regclass AND pg_catalog.pg_get_userbyid(c.relowner) <> current_user AND {KEEPS_OWNER}; \
+             DROP TABLE {}",
+            target.literal(),
+            target.sql()
         ))?;
-        session.execute(&format!("DROP TABLE {}", target.sql()))?;
     }
     rename(session, hidden, target)?;
     // The old table's owner has the new one as well: others may have no right to it.

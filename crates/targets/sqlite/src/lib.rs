@@ -67,7 +67,7 @@ impl Target for Sqlite {
             }
             session::Home::Memory(_) => Vec::new(),
         };
-        Some(Location { secret: path.to_owned(), shown: path.to_owned(), files })
+        Some(Location::new(path.to_owned(), path.to_owned(), files))
     }
 
     fn strategies(&self) -> &'static [&'static dyn Strategy] {

@@ -1,5 +1,8 @@
+use crate::contract::Place as _;
+use crate::fixture::{Outcome, finish, start, wait_until};
 use crate::servers::OnDrop;
 
+use super::proxy::{Proxy, Trick};
 use super::server::{Extras, Server, for_each_private_server, for_each_server, rows};
 
 const STRATEGIES: [&str; 7] =
@@ -62,6 +65,40 @@ fn several_connections_share_the_work() {
         assert_eq!(report["plan"]["lanes"], 1);
         let warnings = report["warnings"].to_string();
         assert!(warnings.contains("--lanes 2") && warnings.contains("can use 1"), "{warnings}");
+    });
+}
+
+#[test]
+fn a_load_goes_on_with_the_connection_that_has_looked_at_the_table() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n");
+        let proxy = Proxy::start(&server.address, Trick::Nothing);
+        let url = server.url_at(&proxy.address);
+        for (loads, if_exists) in (1..).zip(["fail", "append", "truncate", "replace"]) {
+            server.inrush(&["load", "t.csv", &url, "--if-exists", if_exists]).exits(0);
+            assert_eq!(proxy.connections(), loads, "{if_exists}");
+        }
+        // A job has one that holds its lock besides; publishing reads the ledger over one, and copies rows over another.
+        let begun = server.inrush(&["job", "begin", &url, "--table", "j", "--like", "t.csv"]);
+        server.write("job.json", begun.exits(0).stdout);
+        let written = server.inrush(&["job", "write", "job.json", "t.csv"]).exits(0);
+        server.write("token.json", written.stdout);
+        server.inrush(&["job", "publish", "job.json", "token.json"]).exits(0);
+        assert_eq!(proxy.connections(), 4 + 1 + 2 + 3);
+        assert_eq!(server.count("j"), 1);
+    });
+}
+
+#[test]
+fn a_connection_that_ends_before_the_rows_come_is_made_again() {
+    for_each_server(|server| {
+        server.drop_table("t");
+        let child = start(&mut server.command(&["load", "-", &server.url(), "--table", "t"]));
+        wait_until("the load has looked at the table", || !server.connections().is_empty());
+        server.end_connections();
+        server.wait_until_alone();
+        Outcome::of("load".to_owned(), finish(child, b"id\n1\n2\n")).exits(0);
+        assert_eq!(server.count("t"), 2);
     });
 }
 

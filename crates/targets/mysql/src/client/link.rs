@@ -44,6 +44,16 @@ impl<'a> Link<'a> {
         })
     }
 
+    /// The same for whoever uses it next.
+    pub(super) fn watched_by<'b>(self, stop: Option<&'b AtomicBool>) -> Link<'b> {
+        Link {
+            channel: self.channel.watched_by(stop),
+            codec: self.codec,
+            incoming: self.incoming,
+            outgoing: self.outgoing,
+        }
+    }
+
     /// Encrypts all that follows.
     pub(super) fn encrypt(self, tls: &Tls, host: &str) -> Result<Self, Failure> {
         // What came before was said by anybody, and must not be taken for what the server says in secret.

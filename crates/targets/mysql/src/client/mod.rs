@@ -24,6 +24,7 @@ use link::Link;
 
 use crate::connect::Place;
 use crate::session::Failure;
+use inrush_core::target::Spare;
 use inrush_net::statement::Done;
 use inrush_net::{LostKind, Wired};
 
@@ -51,6 +52,17 @@ pub(super) struct Client<'a> {
     packet: Vec<u8>,
 }
 
+/// A connection that is left for whoever connects next.
+struct Left(Option<Client<'static>>);
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        if let Some(client) = self.0.take() {
+            client.quit();
+        }
+    }
+}
+
 /// A statement that the server has prepared, for as long as the connection lasts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prepared {
@@ -73,6 +85,37 @@ impl<'a> Client<'a> {
         let (mut link, greeted) = login::login(Link::connect(place, stop)?, place)?;
         link.logged_in(place, greeted.id);
         Ok(Self { link, id: greeted.id, has_bulk: greeted.has_bulk, packet: Vec::new() })
+    }
+
+    /// Takes the connection that was left, where the server still holds it, or else connects.
+    ///
+    /// # Errors
+    /// As for [`Client::connect`].
+    pub(super) fn take_over(
+        place: &Arc<Place>,
+        spare: &Spare,
+        stop: Option<&'a AtomicBool>,
+    ) -> Result<Self, Failure> {
+        if let Some(mut left) = spare.take::<Left>()
+            && let Some(client) = left.0.take_if(|client| client.link.channel.is_quiet())
+        {
+            return Ok(client.watched_by(stop));
+        }
+        Self::connect(place, stop)
+    }
+
+    /// Leaves the connection for whoever connects next.
+    pub(super) fn leave(self, spare: &Spare) {
+        spare.keep(Left(Some(self.watched_by(None))));
+    }
+
+    fn watched_by<'b>(self, stop: Option<&'b AtomicBool>) -> Client<'b> {
+        Client {
+            link: self.link.watched_by(stop),
+            id: self.id,
+            has_bulk: self.has_bulk,
+            packet: self.packet,
+        }
     }
 
     /// From here on the call that waits is not given up when the user wants to stop.

@@ -51,9 +51,25 @@ impl<'a> Link<'a> {
     }
 
     /// The server has let us in: what it says may be long from now on.
-    pub(super) fn logged_in(&mut self, end: impl Fn() + Send + 'a) {
+    pub(super) fn logged_in(&mut self, end: impl Fn() + Send + 'static) {
         self.message_max = MESSAGE_MAX;
         self.channel.logged_in(end);
+    }
+
+    /// The same for whoever uses it next.
+    pub(super) fn watched_by<'b>(self, stop: Option<&'b AtomicBool>) -> Link<'b> {
+        Link {
+            channel: self.channel.watched_by(stop),
+            incoming: self.incoming,
+            outgoing: self.outgoing,
+            message_max: self.message_max,
+            warning: None,
+        }
+    }
+
+    /// Whether nothing is on the way from the server.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.incoming.is_empty() && self.channel.is_quiet()
     }
 
     /// Encrypts all that follows.

@@ -25,6 +25,7 @@ use link::{Link, failed, refusal};
 
 use crate::connect::{Encrypts, Place, Server};
 use crate::session::{self, Failure};
+use inrush_core::target::Spare;
 use inrush_net::{LostKind, Wired};
 
 /// Bytes of rows in one message: few messages, and far below what a server takes.
@@ -52,6 +53,24 @@ pub(super) struct Client<'a> {
     has_rows: bool,
     /// What the statement is called that was prepared last.
     statement: String,
+    /// No transaction is open, and no command under way.
+    is_idle: bool,
+    /// Commands whose answers nobody has waited for yet.
+    ahead: usize,
+}
+
+/// A connection that is left for whoever connects next.
+struct Left {
+    client: Option<Client<'static>>,
+    server: Server,
+}
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        if let Some(client) = self.client.take() {
+            client.quit();
+        }
+    }
 }
 
 /// A value of a row that a query gives, as text; `None` is NULL.
@@ -71,6 +90,45 @@ pub(super) struct Parameters<'p> {
 }
 
 impl<'a> Client<'a> {
+    /// Takes the connection that was left, where the server still holds it, or else connects.
+    ///
+    /// # Errors
+    /// As for [`Client::connect`].
+    pub(super) fn take_over(
+        place: &Arc<Place>,
+        spare: &Spare,
+        stop: Option<&'a AtomicBool>,
+    ) -> Result<(Self, Server), Failure> {
+        if let Some(mut left) = spare.take::<Left>()
+            && let Some(client) = left.client.take_if(|client| client.link.is_quiet())
+        {
+            return Ok((client.watched_by(stop), left.server.clone()));
+        }
+        Self::connect(place, stop)
+    }
+
+    /// Leaves the connection for whoever connects next, where its session is as it began; otherwise ends it.
+    pub(super) fn leave(self, spare: &Spare, server: Server) {
+        if self.is_idle && self.statement.is_empty() {
+            spare.keep(Left { client: Some(self.watched_by(None)), server });
+        } else {
+            self.quit();
+        }
+    }
+
+    fn watched_by<'b>(self, stop: Option<&'b AtomicBool>) -> Client<'b> {
+        Client {
+            link: self.link.watched_by(stop),
+            done: self.done,
+            written: self.written,
+            is_copying: self.is_copying,
+            has_rows: self.has_rows,
+            statement: self.statement,
+            is_idle: self.is_idle,
+            ahead: self.ahead,
+        }
+    }
+
     /// Connects to the first server that takes us, and logs in; which one it is.
     ///
     /// # Errors
@@ -129,6 +187,8 @@ impl<'a> Client<'a> {
             is_copying: false,
             has_rows: false,
             statement: String::new(),
+            is_idle: true,
+            ahead: 0,
         };
         if place.must_write {
             let mut reads_only = false;
@@ -162,6 +222,14 @@ impl<'a> Client<'a> {
     /// Runs statements that give no rows, or whose rows nobody wants; how many rows the last one that counts has written.
     pub(super) fn query(&mut self, sql: &str) -> Result<u64, Failure> {
         self.rows(sql, |_| {})
+    }
+
+    /// Has the server run statements, and goes on without its answer: where they fail, the next call does.
+    pub(super) fn send_ahead(&mut self, sql: &str) -> Result<(), Failure> {
+        self.begin();
+        frontend::query(sql, &mut self.link.outgoing).map_err(failed)?;
+        self.ahead += 1;
+        self.send(Link::flush)
     }
 
     /// How many rows the last statements have written together.
@@ -309,6 +377,7 @@ impl<'a> Client<'a> {
             self.link.channel.begin();
         }
         self.has_rows = false;
+        self.is_idle = false;
         self.link.outgoing.clear();
     }
 
@@ -320,8 +389,29 @@ impl<'a> Client<'a> {
         sent.map_err(|failure| self.link.reason(failure))
     }
 
-    /// Reads all that the server says until it is ready for more; the first no is the answer then.
+    /// Reads all that the server says to what it was sent; the first no is the answer then.
     fn answer(
+        &mut self,
+        row: impl FnMut(usize, &[Text<'_>]),
+        data: impl FnMut(&[u8]),
+    ) -> Result<u64, Failure> {
+        let mut refused = None;
+        while self.ahead > 0 {
+            self.ahead -= 1;
+            match self.next_answer(|_, _| {}, |_| {}) {
+                Err(Failure::Server(first)) => _ = refused.get_or_insert(first),
+                answer => _ = answer?,
+            }
+        }
+        let answer = self.next_answer(row, data);
+        match (refused, answer) {
+            (Some(first), Ok(_) | Err(Failure::Server(_))) => Err(Failure::Server(first)),
+            (_, answer) => answer,
+        }
+    }
+
+    /// Reads until the server is ready for more.
+    fn next_answer(
         &mut self,
         mut row: impl FnMut(usize, &[Text<'_>]),
         mut data: impl FnMut(&[u8]),
@@ -353,7 +443,8 @@ impl<'a> Client<'a> {
                     }
                     refused => failure = failure.or(Some(refused)),
                 },
-                Message::ReadyForQuery(_) => {
+                Message::ReadyForQuery(body) => {
+                    self.is_idle = body.status() == b'I';
                     return match failure {
                         Some(failure) => Err(failure),
                         None if is_answered => Ok(written),

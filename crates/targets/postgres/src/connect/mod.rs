@@ -83,11 +83,8 @@ pub(super) fn claim(text: &str) -> Option<Location> {
         addresses(&settings, &[]).ok()?;
         uri.shown().ok()
     });
-    Some(Location {
-        secret: text.to_owned(),
-        shown: shown.unwrap_or_else(|| without_secrets(text)),
-        files: Vec::new(),
-    })
+    let shown = shown.unwrap_or_else(|| without_secrets(text));
+    Some(Location::new(text.to_owned(), shown, Vec::new()))
 }
 
 /// What is around the program: its environment, who runs it, and where servers may listen.
