@@ -101,7 +101,7 @@ fn has_strings(shape: &Shape, column: &ShapeColumn) -> bool {
 
 /// Whether a text is an object or an array: programs that have no type for these write them as strings.
 fn is_within_string(text: &[u8]) -> bool {
-    matches!(text.trim_ascii_start().first(), Some(b'{' | b'[')) && rule::json(text).is_ok()
+    matches!(text.trim_ascii_start().first(), Some(b'{' | b'[')) && rule::json_grammar(text).is_ok()
 }
 
 /// A value has to be there where the user says so.

@@ -20,6 +20,31 @@ static ESCAPES: [u8; 256] = {
     escapes
 };
 
+/// Whether an escape in a document, which follows the grammar, is half of a surrogate pair.
+pub fn has_half_pair(document: &[u8]) -> bool {
+    /// The unit that an escape at the beginning stands for.
+    fn unit(bytes: &[u8]) -> Option<u16> {
+        let digits = bytes.strip_prefix(b"\\u")?.first_chunk::<4>()?;
+        let digit = |unit, byte: &u8| Some(unit << 4 | u16::from(hex::digit(*byte)?));
+        digits.iter().try_fold(0, digit)
+    }
+    let mut rest = document;
+    while let Some(at) = memchr::memchr(b'\\', rest) {
+        rest = &rest[at..];
+        let length = match unit(rest) {
+            Some(0xd800..=0xdbff) => match unit(&rest[6..]) {
+                Some(0xdc00..=0xdfff) => 12,
+                _ => return true,
+            },
+            Some(0xdc00..=0xdfff) => return true,
+            Some(_) => 6,
+            None => 2,
+        };
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    false
+}
+
 /// Appends `text`, which is UTF-8, as a string.
 #[inline]
 pub fn push_string(text: &[u8], out: &mut Vec<u8>) {

@@ -7,7 +7,7 @@ use inrush_scan as scan;
 
 use crate::flow::Code;
 use crate::value::digits::{Digits, split_digits};
-use crate::value::hex;
+use crate::value::{hex, json};
 
 /// Why a text is no value of a column: what sort of fault, and what the column takes, in words.
 pub type Misfit<'a> = (Code, &'a str);
@@ -230,11 +230,26 @@ pub fn uuid_text(bytes: [u8; 16]) -> [u8; 36] {
     text
 }
 
-/// Whether a text is one JSON document (RFC 8259).
+/// Whether a text is one JSON document whose strings are texts: the grammar (RFC 8259, section 8.2) has escapes for halves of surrogate
+/// pairs, of which readers make what they like, and most engines nothing.
 ///
 /// # Errors
 /// When it isn't.
 pub fn json(value: &[u8]) -> Result<(), Misfit<'static>> {
+    json_grammar(value)?;
+    match json::has_half_pair(value) {
+        true => {
+            Err((Code::Type, "a JSON document without half a surrogate pair (such as \\ud800)"))
+        }
+        false => Ok(()),
+    }
+}
+
+/// Whether a text is one JSON document to the grammar's letter, for existing columns of engines that keep what is written.
+///
+/// # Errors
+/// When it isn't.
+pub fn json_grammar(value: &[u8]) -> Result<(), Misfit<'static>> {
     match serde_json::from_slice::<serde::de::IgnoredAny>(value) {
         Ok(_) => Ok(()),
         Err(_) => Err((Code::Type, "a JSON document")),
@@ -317,6 +332,31 @@ mod tests {
         assert_eq!(range("-9223372036854775808"), Ok(i64::MIN));
         assert_eq!(range("9223372036854775808"), Err(Code::Range));
         assert_eq!(range(&"9".repeat(400)), Err(Code::Range));
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_is_no_text_of_a_document() {
+        for text in [
+            r#"{"a":"\ud83d\ude00"}"#,
+            r#""\\ud800""#,
+            r#"["\\\\ud800","\u00e9\uD83D\uDE00\""]"#,
+            "{}",
+        ] {
+            assert_eq!(json(text.as_bytes()), Ok(()), "{text}");
+        }
+        for text in [
+            r#""\ud800""#,
+            r#""\uDC00""#,
+            r#"{"\ud83d":1}"#,
+            r#"["\ud83d\ud83d\ude00"]"#,
+            r#"["\ud83d\n"]"#,
+            r#"["\ud83dx\ude00"]"#,
+            r#"["\\\ud83d\\ude00"]"#,
+        ] {
+            assert_eq!(json(text.as_bytes()).unwrap_err().0, Code::Type, "{text}");
+            assert_eq!(json_grammar(text.as_bytes()), Ok(()), "{text}");
+        }
+        assert!(json_grammar(br#""\ud80""#).is_err());
     }
 
     #[test]

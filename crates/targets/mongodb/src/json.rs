@@ -41,9 +41,7 @@ pub(super) fn command(text: &str) -> Result<Vec<u8>, Wanted> {
 
 fn whole(mut walker: Walker<'_>, out: &mut Vec<u8>) -> Result<u8, Wanted> {
     // So what follows need not doubt the grammar.
-    if rule::json(walker.text).is_err() {
-        return Err(A_DOCUMENT);
-    }
+    rule::json(walker.text).map_err(|(_, wanted)| wanted)?;
     walker.value(1, out)
 }
 
@@ -157,9 +155,8 @@ impl<'t> Walker<'t> {
                 if memchr::memchr(b'\\', inner).is_none() {
                     return std::str::from_utf8(inner).map(Cow::Borrowed).map_err(|_| A_DOCUMENT);
                 }
-                // Half of a surrogate pair is no character.
                 let text: Result<String, _> = serde_json::from_slice(quoted);
-                return text.map(Cow::Owned).map_err(|_| "a JSON document of characters");
+                return text.map(Cow::Owned).map_err(|_| A_DOCUMENT);
             }
             self.at += 2;
         }

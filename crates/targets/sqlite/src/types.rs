@@ -122,7 +122,10 @@ enum Kind {
         zone: Option<bool>,
     },
     Text,
-    Json,
+    Json {
+        /// Whether the load makes it: of an existing one SQLite's own functions take whatever follows the grammar.
+        is_own: bool,
+    },
     Bytes,
 }
 
@@ -168,7 +171,7 @@ impl Store {
                 Kind::Timestamp { zone: column.is_own().then_some(zone) }
             }
             Type::Text | Type::Time | Type::Uuid | Type::Interval => Kind::Text,
-            Type::Json => Kind::Json,
+            Type::Json => Kind::Json { is_own: column.is_own() },
             Type::Bytes => Kind::Bytes,
         };
         let numeric = matches!(affinity, Affinity::Integer | Affinity::Real | Affinity::Numeric);
@@ -195,7 +198,9 @@ impl Store {
             _ if self.text => Some(Class::Text),
             Kind::Integer | Kind::Real | Kind::Number | Kind::Boolean => Some(Class::Number),
             Kind::Date | Kind::Timestamp { .. } => (!self.epochs).then_some(Class::Text),
-            Kind::Digits { .. } | Kind::Text | Kind::Json => (!self.numeric).then_some(Class::Text),
+            Kind::Digits { .. } | Kind::Text | Kind::Json { .. } => {
+                (!self.numeric).then_some(Class::Text)
+            }
             Kind::Bytes => Some(Class::Blob),
         }
     }
@@ -281,10 +286,13 @@ impl Store {
                 (_, Some(true)) => self.day_number(value, rule::TIMESTAMP_ZONED),
                 _ => self.day_number(value, rule::TIMESTAMP),
             },
-            Kind::Json if rule::json(value).is_err() => rule::json(value).map(|()| Kept::Text),
-            Kind::Json | Kind::Text if self.numeric => unchanged_by_affinity(value),
+            Kind::Json { is_own } => {
+                if is_own { rule::json(value) } else { rule::json_grammar(value) }?;
+                if self.numeric { unchanged_by_affinity(value) } else { Ok(Kept::Text) }
+            }
+            Kind::Text if self.numeric => unchanged_by_affinity(value),
             Kind::Bytes => Ok(Kept::Bytes),
-            Kind::Json | Kind::Text | Kind::Integer | Kind::Real => Ok(Kept::Text),
+            Kind::Text | Kind::Integer | Kind::Real => Ok(Kept::Text),
         }
     }
 

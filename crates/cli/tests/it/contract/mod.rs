@@ -327,6 +327,7 @@ over_every_target! {
         moments::nanoseconds_of_a_parquet_file_are_kept,
         moments::an_escaped_nul_is_a_nul,
         moments::half_a_surrogate_is_no_text,
+        moments::a_document_with_half_a_surrogate_is_text,
         moments::a_name_with_a_nul_is_no_column,
         moments::what_a_replaced_table_had_is_told,
         endings::a_killed_load_leaves_the_table_as_it_was,

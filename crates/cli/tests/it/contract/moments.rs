@@ -241,6 +241,38 @@ pub(super) fn half_a_surrogate_is_no_text<P: Place>() {
     });
 }
 
+/// What the grammar of JSON has an escape for and readers refuse: such a value is text, and none of a column of documents.
+pub(super) fn a_document_with_half_a_surrogate_is_text<P: Place>() {
+    let half = |id: usize| format!("{id},\"{{\"\"b\"\":\"\"\\ud800\"\"}}\"");
+    let whole = |id: usize| format!("{id},\"{{\"\"b\"\":\"\"\\ud83d\\ude00\"\"}}\"");
+    let early = format!("id,text\n{}\n{}\n{}\n", whole(1), half(2), whole(3));
+    let (late, _) = with_late_value("id,text", |id, is_late| match is_late {
+        true => half(id),
+        false => whole(id),
+    });
+    P::for_each(|place| {
+        place.files().write("early.csv", &early);
+        place.files().write("late.csv", &late);
+        let kinds = [Kind::Text, Kind::Text];
+        let report = load(place, &["early.csv", "--json"]).exits(0).json();
+        assert_eq!(type_of(&report, "text"), "text");
+        noted(&report, &["column text is text: 2 of 3", "json", "(line 3)", "--type text=json"]);
+        assert_eq!(plain_rows(all_of(place, &TEXT), &kinds), plain(&early, &kinds));
+        // What the note says is so.
+        let declared = ["early.csv", "--type", "text=json", "--if-exists", "replace"];
+        refuses(place, &TEXT, &declared).says(&["early.csv: line 3", "half a surrogate pair"]);
+        let report = load(place, &["late.csv", "--if-exists", "replace", "--json"]);
+        let report = report.exits(0).json();
+        if !P::TRAITS.is_text {
+            assert_eq!(type_of(&report, "text"), "text");
+            noted(&report, &["column text", "surrogate pair"]);
+        }
+        let kinds = [Kind::Text, Kind::Text, Kind::Text];
+        let rows = plain_rows(all_of(place, &["id", "text", "filler"]), &kinds);
+        assert!(rows == plain(&late, &kinds), "rows have changed");
+    });
+}
+
 pub(super) fn a_name_with_a_nul_is_no_column<P: Place>() {
     P::for_each(|place| {
         place.files().write("in.jsonl", "{\"id\":1,\"te\\u0000xt\":\"a\"}\n");

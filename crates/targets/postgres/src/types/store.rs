@@ -51,7 +51,10 @@ enum Kind {
     Interval(Intervals),
     Text(Texts),
     Label(Labels),
-    Json,
+    /// Kept as it is written: of an existing column the server takes whatever follows the grammar.
+    Json {
+        is_own: bool,
+    },
     Jsonb,
     /// Bytes as the server writes them.
     Bytes,
@@ -280,7 +283,7 @@ impl Store {
             Kind::Bytes | Kind::RawBytes | Kind::Moment(Moments { zone: true, .. }) => {
                 return Ok(None);
             }
-            Kind::Json | Kind::Jsonb => Items::Documents,
+            Kind::Json { .. } | Kind::Jsonb => Items::Documents,
             _ => Items::Values,
         };
         array::of_json(value, items)
@@ -325,8 +328,8 @@ impl Store {
                 Ok(())
             }
             Kind::Label(labels) => labels.encode(value, wanted, out),
-            Kind::Json => {
-                rule::json(value)?;
+            Kind::Json { is_own } => {
+                if *is_own { rule::json(value) } else { rule::json_grammar(value) }?;
                 out.extend_from_slice(value);
                 Ok(())
             }
@@ -413,7 +416,7 @@ fn kind(declared: &Declared<'_>, own: Option<Type>, locale: &Locale) -> Kind {
         "name" => Kind::Text(Texts::NAME),
         "\"char\"" => Kind::Char,
         "enum" => Kind::Label(Labels::new(declared.labels())),
-        "json" => Kind::Json,
+        "json" => Kind::Json { is_own: own.is_some() },
         "jsonb" => Kind::Jsonb,
         "bytea" if own == Some(Type::Bytes) => Kind::RawBytes,
         "bytea" => Kind::Bytes,
