@@ -10,6 +10,7 @@ use std::time::Duration;
 use arrow_schema::{DataType, Field};
 
 use crate::ledger::Entry;
+use crate::mentions::Mention;
 use crate::moments::{MomentFacts, MomentLimits};
 use crate::reading::{Added, ReadFacts, is_alike};
 use crate::request::{Case, Format, IfExists, MatchBy, NewColumns, Request};
@@ -389,6 +390,9 @@ pub struct TargetFacts {
     pub decimals_are_texts: bool,
     /// What the table has besides columns and rows, in the words of its catalogue; read only where the load drops it.
     pub lost_with: Vec<String>,
+    /// Views and the like that name the table, and that the database leaves as they are when it is dropped; read only where the load
+    /// drops it.
+    pub mentioned_by: Vec<Mention>,
     /// What depends on the table, so that the database won't drop it; read only where the load drops it.
     pub held_by: Vec<String>,
     /// What only this target knows of itself, such as settings that bear on loads.

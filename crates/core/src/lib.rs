@@ -26,6 +26,7 @@ pub mod flow;
 pub mod job;
 pub mod ledger;
 pub mod locks;
+pub mod mentions;
 pub mod moments;
 pub mod nulls;
 pub mod path;

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::plan::lost::lost_with;
+use crate::plan::lost::{broken_with, lost_with};
 use crate::plan::matching::{existing_columns, list};
 use crate::plan::spoilt;
 use crate::plan::steps;
@@ -73,6 +73,9 @@ pub(crate) fn choose_because(
     let mut tolerated = Vec::new();
     let (columns, fields) =
         columns(request, facts, target, action, table, &mut reasons, &mut hints, &mut tolerated)?;
+    if action == Action::Replace {
+        hints.extend(broken_with(facts, &columns));
+    }
     let key = key(request, facts, target, action, table, &columns)?;
     let (strategy, knobs, fit) =
         strategy(request, facts, target, because, &mut reasons, &mut hints)?;

@@ -1,6 +1,7 @@
 //! What goes with a table that is dropped and recreated.
 
-use crate::plan::{Facts, Request};
+use crate::plan::{Column, Facts, Request};
+use inrush_core::mentions::Mention;
 
 /// So many are named, and the others counted.
 const NAMED_MAX: usize = 20;
@@ -26,11 +27,43 @@ pub(crate) fn lost_with(request: &Request, facts: &Facts) -> Option<String> {
     if lost.is_empty() {
         return None;
     }
-    let mut words = lost[..lost.len().min(NAMED_MAX)].join(", ");
-    if lost.len() > NAMED_MAX {
-        words.push_str(&format!(" and {} more", lost.len() - NAMED_MAX));
-    }
+    let words = first_of(&lost);
     Some(format!(
         "--if-exists replace drops what the old table had: {words} (--if-exists truncate keeps it)"
     ))
+}
+
+/// What a user should know of views and the like that may not work with the columns of the table that takes the old one's place.
+pub(crate) fn broken_with(facts: &Facts, columns: &[Column]) -> Option<String> {
+    let old = facts.target.table.as_ref()?;
+    let old = old.columns.iter().map(|column| &column.name).chain(&old.computed);
+    let is_kept = |name: &str| columns.iter().any(|column| is_same(&column.name, name));
+    let lacked: Vec<&String> = old.filter(|name| !is_kept(name)).collect();
+    let mentions = &facts.target.mentioned_by;
+    let said = lacked.iter().filter(|name| mentions.iter().any(|mention| mention.says(name)));
+    let said: Vec<&str> = said.map(|name| name.as_str()).collect();
+    let broken = mentions.iter().filter(|mention| said.iter().any(|name| mention.says(name)));
+    let broken: Vec<&str> = broken.map(Mention::what).collect();
+    if broken.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "--if-exists replace: the new table lacks {}, which {} may need: look whether they still work (--if-exists truncate keeps the \
+         columns)",
+        first_of(&said),
+        first_of(&broken)
+    ))
+}
+
+fn is_same(name: &str, other: &str) -> bool {
+    name.to_lowercase() == other.to_lowercase()
+}
+
+/// The first of them by name, and how many there are besides.
+fn first_of(names: &[&str]) -> String {
+    let mut words = names[..names.len().min(NAMED_MAX)].join(", ");
+    if names.len() > NAMED_MAX {
+        words.push_str(&format!(" and {} more", names.len() - NAMED_MAX));
+    }
+    words
 }

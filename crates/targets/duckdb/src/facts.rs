@@ -138,6 +138,7 @@ pub(super) fn gather(
         && found.storage.as_deref() != Some("view")
     {
         facts.lost_with = lost::read(&connection, &found.name).map_err(words)?;
+        facts.mentioned_by = lost::mentioned_by(&connection, &found.name).map_err(words)?;
     }
     if let Some(found) = &facts.table
         && request.on_conflict != OnConflict::Fail

@@ -2,6 +2,7 @@
 
 use crate::connection::{Connection, Refusal};
 use crate::facts::{collation, here, indexes, is_generated, plain, statement};
+use inrush_core::mentions::{Definition, Mention, mentions};
 
 /// In the words of SQL, one each.
 pub(super) fn read(connection: &Connection, table: &str) -> Result<Vec<String>, Refusal> {
@@ -75,4 +76,18 @@ pub(super) fn read(connection: &Connection, table: &str) -> Result<Vec<String>, 
         lost.push("comments".to_owned());
     }
     Ok(lost)
+}
+
+/// Views and macros of the database that name a table.
+pub(super) fn mentioned_by(connection: &Connection, table: &str) -> Result<Vec<Mention>, Refusal> {
+    let rows = connection.rows(
+        "SELECT 'VIEW', view_name, sql FROM duckdb_views() WHERE database_name = current_database() AND NOT internal \
+         UNION ALL SELECT 'MACRO', function_name, macro_definition FROM duckdb_functions() \
+         WHERE database_name = current_database() AND NOT internal AND macro_definition IS NOT NULL",
+    )?;
+    let of = |row: Vec<Option<String>>| {
+        let mut row = row.into_iter().map(Option::unwrap_or_default);
+        Some(Definition { kind: row.next()?, name: row.next()?, sql: row.next()? })
+    };
+    Ok(mentions(table, rows.into_iter().filter_map(of).collect()))
 }

@@ -127,6 +127,7 @@ pub(super) fn gather(
     Ok(TargetFacts {
         engine,
         lost_with,
+        mentioned_by: Vec::new(),
         held_by: Vec::new(),
         // A database is there as soon as something is written into it.
         exists: true,

@@ -85,6 +85,7 @@ pub(super) fn gather(
         text_types: &[Type::Time, Type::Uuid],
         decimals_are_texts: false,
         lost_with,
+        mentioned_by: Vec::new(),
         held_by: Vec::new(),
         moments: MomentLimits::of(7),
         is_stream: false,

@@ -243,7 +243,7 @@ pub(super) fn gather(
             ledger(session, table_name, entries).map_err(|failure| session.explain(failure))?
         }
     })?;
-    let mut lost_with = Vec::new();
+    let (mut lost_with, mut mentioned_by) = (Vec::new(), Vec::new());
     if let Some(found) = &table
         && request.if_exists == IfExists::Replace
         && found.is_parent
@@ -266,6 +266,8 @@ pub(super) fn gather(
     {
         let lost = lost::read(session, &found.name, engine.starts_with("MariaDB"));
         lost_with = lost.map_err(|failure| session.explain(failure))?;
+        let mentioned = lost::mentioned_by(session, &found.name);
+        mentioned_by = mentioned.map_err(|failure| session.explain(failure))?;
     }
     let of = |name: &&str| Some(((*name).to_owned(), server.variables.get(*name)?.clone()));
     let settings = SETTINGS.iter().filter_map(of).collect();
@@ -278,6 +280,7 @@ pub(super) fn gather(
         exists: true,
         table,
         lost_with,
+        mentioned_by,
         held_by: Vec::new(),
         columns_max: COLUMNS_MAX,
         name_fault: Some(name_fault),

@@ -202,6 +202,7 @@ pub(super) fn gather(
         text_types: &[Type::Time, Type::Uuid, Type::Interval],
         decimals_are_texts: false,
         lost_with,
+        mentioned_by: Vec::new(),
         held_by,
         moments: MomentLimits::of(6),
         is_stream: false,

@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use crate::lost::tokens;
+use inrush_core::mentions::tokens;
 
 /// What a statement that inserts rows into a table has to mind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, ffi};
 
 use crate::ddl::quote;
-use crate::lost::tokens;
 use inrush_core::error::Error;
+use inrush_core::mentions::tokens;
 use inrush_core::wording::counted;
 
 /// Whether the statement that made a table has such a key. No PRAGMA tells.

@@ -126,6 +126,8 @@ pub(super) fn gather(
         if request.if_exists == IfExists::Replace {
             facts.lost_with =
                 lost::read(&connection, &found.name).map_err(|error| explain(path, &error))?;
+            facts.mentioned_by = lost::mentioned_by(&connection, &found.name)
+                .map_err(|error| explain(path, &error))?;
         }
     }
     Ok(facts)

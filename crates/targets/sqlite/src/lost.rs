@@ -2,6 +2,8 @@
 
 use rusqlite::Connection;
 
+use inrush_core::mentions::{Definition, Mention, mentions, tokens};
+
 /// In the words of SQL, one each.
 pub(super) fn read(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
     let mut lost = Vec::new();
@@ -125,6 +127,18 @@ fn indexes(connection: &Connection, table: &str, lost: &mut Vec<String>) -> rusq
     Ok(())
 }
 
+/// Views, and triggers of other tables, that name a table.
+pub(super) fn mentioned_by(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Mention>> {
+    let mut others = connection.prepare(
+        "SELECT upper(type), name, sql FROM sqlite_schema \
+         WHERE type = 'view' OR type = 'trigger' AND tbl_name <> ?1 COLLATE NOCASE",
+    )?;
+    let of = |row: &rusqlite::Row<'_>| {
+        Ok(Definition { kind: row.get(0)?, name: row.get(1)?, sql: row.get(2)? })
+    };
+    Ok(mentions(table, others.query_map([table], of)?.collect::<Result<_, _>>()?))
+}
+
 /// The module of a virtual table, by the statement that made it.
 pub(super) fn module(sql: &str) -> Option<&str> {
     let mut tokens = tokens(sql);
@@ -161,33 +175,6 @@ fn checks(sql: &str) -> Vec<String> {
         checks.push(format!("CHECK {}", words.join(" ")));
     }
     checks
-}
-
-/// The tokens of SQL text: words, what is in quotes, single characters. Comments and blanks are left out.
-pub(super) fn tokens(sql: &str) -> impl Iterator<Item = &str> {
-    let mut rest = sql;
-    std::iter::from_fn(move || {
-        loop {
-            rest = rest.trim_start();
-            let skipped = match rest {
-                text if text.starts_with("--") => text.find('\n').unwrap_or(text.len()),
-                text if text.starts_with("/*") => text.find("*/").map_or(text.len(), |at| at + 2),
-                _ => break,
-            };
-            rest = &rest[skipped..];
-        }
-        let first = rest.chars().next()?;
-        let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
-        let end = match first {
-            '\'' | '"' | '`' => rest[1..].find(first).map_or(rest.len(), |at| at + 2),
-            '[' => rest.find(']').map_or(rest.len(), |at| at + 1),
-            c if is_word(c) => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
-            c => c.len_utf8(),
-        };
-        let (token, behind) = rest.split_at(end);
-        rest = behind;
-        Some(token)
-    })
 }
 
 #[cfg(test)]

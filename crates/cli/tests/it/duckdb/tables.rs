@@ -252,6 +252,28 @@ fn what_is_lost_is_said_in_the_words_of_its_definition() {
 }
 
 #[test]
+fn views_and_macros_that_a_replaced_table_breaks_are_named() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("t.csv", "id,name\n1,a\n").write("all.csv", "NAME,id,note\na,1,b\n");
+    sql(
+        &fixture,
+        "x.duckdb",
+        "CREATE TABLE t (id VARCHAR, name VARCHAR, note VARCHAR); CREATE TABLE other (note VARCHAR); \
+         CREATE VIEW notes AS SELECT note AS n FROM t; CREATE VIEW longest AS SELECT max(n) AS n FROM notes; \
+         CREATE VIEW names AS SELECT id, name FROM t; CREATE VIEW others AS SELECT note FROM other; \
+         CREATE MACRO noted(i) AS (SELECT note FROM t WHERE id = i)",
+    );
+    let says = "the new table lacks note, which MACRO noted, VIEW longest, VIEW notes may need";
+    let replace = ["x.duckdb", "--table", "t", "--if-exists", "replace"];
+    let plan = |file| fixture.inrush(&[&["plan", file], &replace[..]].concat()).exits(0);
+    plan("t.csv").prints(&[says]);
+    assert!(!plan("all.csv").stdout.contains("may need"));
+    fixture.load(&[&["t.csv"], &replace[..]].concat()).exits(0).prints(&[says]);
+    // Other types break none.
+    assert_eq!(lines(&fixture, "x.duckdb", "FROM names"), ["1|a"]);
+}
+
+#[test]
 fn a_view_is_no_table() {
     let Some(fixture) = fixture() else { return };
     fixture.write("t.csv", "id\n1\n");

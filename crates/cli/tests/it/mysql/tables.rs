@@ -737,6 +737,31 @@ fn what_a_replaced_table_had_is_listed() {
 }
 
 #[test]
+fn views_and_triggers_that_a_replaced_table_breaks_are_named() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,name\n1,a\n").write("all.csv", "NAME,id,note\na,1,b\n");
+        for statement in [
+            "CREATE TABLE t (id INT, name TEXT, note TEXT)",
+            "CREATE TABLE u (note TEXT)",
+            "CREATE VIEW notes AS SELECT note AS n FROM t",
+            "CREATE VIEW longest AS SELECT MAX(n) FROM notes",
+            "CREATE VIEW names AS SELECT name FROM t",
+            "CREATE VIEW others AS SELECT note FROM u",
+            "CREATE TRIGGER kept AFTER INSERT ON u FOR EACH ROW INSERT INTO t (note) VALUES (new.note)",
+        ] {
+            server.sql(statement);
+        }
+        let says =
+            "the new table lacks note, which TRIGGER kept, VIEW longest, VIEW notes may need";
+        let plan = |file| server.plan(&[file, "--table", "t", "--if-exists", "replace"]).exits(0);
+        plan("t.csv").prints(&[says]);
+        assert!(!plan("all.csv").stdout.contains("may need"));
+        server.load(&["t.csv", "--if-exists", "replace"]).exits(0).prints(&[says]);
+        assert_eq!(server.count("names"), 1);
+    });
+}
+
+#[test]
 fn a_table_of_another_database_is_not_looked_for_in_this_one() {
     for_each_server(|server| {
         server.write("t.csv", "id\n1\n");

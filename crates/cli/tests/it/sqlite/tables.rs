@@ -148,6 +148,27 @@ fn a_name_that_an_index_has_is_known_beforehand() {
 }
 
 #[test]
+fn views_and_triggers_that_a_replaced_table_breaks_are_named() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "id,name\n1,a\n").write("all.csv", "NAME,id,note\na,1,b\n").sql(
+        "t.db",
+        "CREATE TABLE t (id, name, note); CREATE TABLE u (note); CREATE TABLE other (note);
+         CREATE VIEW notes AS SELECT \"Note\" AS n FROM t; CREATE VIEW longest AS SELECT max(n) FROM notes;
+         CREATE VIEW names AS SELECT name FROM t; CREATE VIEW others AS SELECT note FROM other /* t */;
+         CREATE TRIGGER kept AFTER INSERT ON u BEGIN INSERT INTO t (note) VALUES (new.note); END",
+    );
+    let says = "the new table lacks note, which TRIGGER kept, VIEW longest, VIEW notes may need";
+    let replace = ["--if-exists", "replace"];
+    let plan =
+        |file| fixture.inrush(&[&["plan", file, "t.db", "--table", "t"], &replace[..]].concat());
+    plan("t.csv").exits(0).prints(&[says]);
+    let all = plan("all.csv").exits(0);
+    assert!(!all.stdout.contains("may need"), "{}", all.stdout);
+    fixture.load(&[&["t.csv", "t.db"], &replace[..]].concat()).exits(0).prints(&[says]);
+    assert_eq!(fixture.query("t.db", "SELECT name FROM names"), rows![["a"]]);
+}
+
+#[test]
 fn intervals_are_texts_although_int_is_in_the_word() {
     let fixture = Fixture::new();
     fixture.write("t.csv", "i\n1 day\n").sql("t.db", "CREATE TABLE t (i INTERVAL)");
