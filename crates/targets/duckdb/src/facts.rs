@@ -139,6 +139,25 @@ pub(super) fn gather(
     {
         facts.lost_with = lost::read(&connection, &found.name).map_err(words)?;
         facts.mentioned_by = lost::mentioned_by(&connection, &found.name).map_err(words)?;
+        let children = children(&connection, &found.name).map_err(words)?;
+        facts.held_by =
+            children.into_iter().map(|child| format!("table {}", child.table)).collect();
+        facts.held_by.dedup();
+    }
+    if let Some(found) = &facts.table
+        && request.if_exists == IfExists::Truncate
+    {
+        let children = referring(&connection, &found.name).map_err(words)?;
+        if !children.is_empty() {
+            return Err(Error::target(format!(
+                "the rows of table {} can't be deleted: foreign keys of {} refer to them",
+                found.name,
+                children.join(", ")
+            ))
+            .advise(
+                "delete those first, or load with --if-exists append, or into another --table",
+            ));
+        }
     }
     if let Some(found) = &facts.table
         && request.on_conflict != OnConflict::Fail
@@ -293,6 +312,61 @@ fn asks(connection: &Connection, table: &TableFacts) -> Result<Asks, Refusal> {
     })
 }
 
+/// A foreign key of another table.
+struct Child {
+    table: String,
+    /// Its columns, and those that they refer to.
+    columns: Vec<(String, String)>,
+}
+
+/// The foreign keys that refer to a table. DuckDB has none of other schemas.
+fn children(connection: &Connection, table: &str) -> Result<Vec<Child>, Refusal> {
+    // The name of the parent is as the child's statement spelled it.
+    let rows = connection.rows(&format!(
+        "SELECT table_name, constraint_index, unnest(constraint_column_names), unnest(referenced_column_names) \
+         FROM duckdb_constraints() WHERE database_name = current_database() AND schema_name = current_schema() \
+         AND constraint_type = 'FOREIGN KEY' AND {referred} = {table} AND {} <> {table} ORDER BY table_name, constraint_index",
+        folded("table_name"),
+        referred = folded("referenced_table"),
+        table = folded(&literal(table)),
+    ))?;
+    let mut found: Vec<(String, Child)> = Vec::new();
+    for row in rows {
+        let mut row = row.into_iter().flatten();
+        let (Some(table), Some(index), Some(from), Some(to)) =
+            (row.next(), row.next(), row.next(), row.next())
+        else {
+            continue;
+        };
+        match found.last_mut() {
+            Some((last, child)) if *last == index && child.table == table => {
+                child.columns.push((from, to));
+            }
+            _ => found.push((index, Child { table, columns: vec![(from, to)] })),
+        }
+    }
+    Ok(found.into_iter().map(|(_, child)| child).collect())
+}
+
+/// Tables whose rows refer to rows of this one, which DuckDB does not delete then.
+fn referring(connection: &Connection, table: &str) -> Result<Vec<String>, Refusal> {
+    let mut referring = Vec::new();
+    for child in children(connection, table)? {
+        let is_equal =
+            |(from, to): &(String, String)| format!("parent.{} = child.{}", quote(to), quote(from));
+        let refers = connection.value(&format!(
+            "SELECT CAST(EXISTS (SELECT 1 FROM {} AS child JOIN {} AS parent ON {}) AS VARCHAR)",
+            quote(&child.table),
+            quote(table),
+            child.columns.iter().map(is_equal).collect::<Vec<_>>().join(" AND ")
+        ))?;
+        if refers.as_deref() == Some("true") && !referring.contains(&child.table) {
+            referring.push(child.table);
+        }
+    }
+    Ok(referring)
+}
+
 /// The statement that would make the table.
 pub(super) fn statement(connection: &Connection, table: &str) -> Result<String, Refusal> {
     let sql = format!("SELECT sql FROM duckdb_tables() WHERE {}", here(table));
@@ -439,12 +513,7 @@ fn read_table(connection: &Connection, table: &str) -> Result<Option<TableFacts>
             false => facts.indexes.push(index.name),
         }
     }
-    let parents = format!(
-        "SELECT count(*) FROM duckdb_constraints() WHERE database_name = current_database() \
-         AND constraint_type = 'FOREIGN KEY' AND referenced_table = {}",
-        literal(name)
-    );
-    facts.is_parent = connection.value(&parents)?.is_some_and(|count| count != "0");
+    facts.is_parent = !children(connection, name)?.is_empty();
     let holds = format!("SELECT CAST(EXISTS (FROM {}) AS VARCHAR)", quote(name));
     facts.holds_rows = connection.value(&holds)?.as_deref() == Some("true");
     Ok(Some(facts))

@@ -274,6 +274,38 @@ fn views_and_macros_that_a_replaced_table_breaks_are_named() {
 }
 
 #[test]
+fn a_table_that_foreign_keys_refer_to_is_refused_before_anything_is_written() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("t.csv", "id,b\n2,2\n");
+    sql(
+        &fixture,
+        "x.duckdb",
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, b INTEGER, UNIQUE (b, id)); INSERT INTO t VALUES (1, 1); \
+         CREATE TABLE child (x INTEGER REFERENCES T (id)); \
+         CREATE TABLE pair (x INTEGER, y INTEGER, FOREIGN KEY (y, x) REFERENCES t (b, id)); \
+         CREATE TABLE tree (id INTEGER PRIMARY KEY, up INTEGER REFERENCES tree (id)); INSERT INTO tree VALUES (1, NULL)",
+    );
+    let with = |table: &'static str, how: &'static str| {
+        ["t.csv", "x.duckdb", "--table", table, "--if-exists", how]
+    };
+    let plan = |how| fixture.inrush(&[&["plan"], &with("t", how)[..]].concat()).exits(1);
+    let says = ["others depend on it: table child, table pair", "--if-exists append"];
+    fixture.refuses(&with("t", "replace")).says(&says);
+    plan("replace").says(&says);
+    // What DuckDB keeps are the rows that others refer to.
+    sql(&fixture, "x.duckdb", "INSERT INTO pair VALUES (1, 1)");
+    let says = ["the rows of table t can't be deleted: foreign keys of pair", "--if-exists append"];
+    fixture.refuses(&with("t", "truncate")).says(&says);
+    plan("truncate").says(&says);
+    sql(&fixture, "x.duckdb", "DELETE FROM pair");
+    fixture.load(&with("t", "truncate")).exits(0);
+    assert_eq!(lines(&fixture, "x.duckdb", "FROM t"), ["2|2"]);
+    // A key of its own keeps no table.
+    fixture.load(&with("tree", "replace")).exits(0);
+    assert_eq!(lines(&fixture, "x.duckdb", "FROM tree"), ["2|2"]);
+}
+
+#[test]
 fn a_view_is_no_table() {
     let Some(fixture) = fixture() else { return };
     fixture.write("t.csv", "id\n1\n");
