@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::appender::AppendWriter;
-use crate::connection::Cause;
+use crate::connection::{Cause, Refusal};
 use crate::ddl::{self, quote};
 use crate::encode;
 use crate::facts::{self, DatabaseFacts};
@@ -303,10 +303,19 @@ impl<'a> DuckLoad<'a> {
     /// Commits. Of a step that the engine refuses for another reason than its rows, the ledger alone knows.
     fn commit_rows(&mut self) -> Result<()> {
         self.session.commit().map_err(|refusal| {
-            self.outcome.refused |= refusal.is_of_rows();
             self.outcome.unsure = self.job.steps.is_some() && !refusal.is_of_rows();
-            self.session.explain(&refusal)
+            self.refused(&refusal)
         })
+    }
+
+    /// What the engine has said of all rows together.
+    fn refused(&mut self, refusal: &Refusal) -> Error {
+        self.outcome.refused |= refusal.is_of_rows();
+        let error = self.session.explain(refusal);
+        match self.way == Way::ReadFile && (self.outcome.gave_up || refusal.is_of_rows()) {
+            true => error.advise("leave --strategy out: then inrush reads the file itself"),
+            false => error,
+        }
     }
 
     /// Whether the engine may refuse rows that the encoders take for good.
@@ -339,11 +348,7 @@ impl Load for DuckLoad<'_> {
         let read = read_file::run(self.session.connection(), self.job);
         read.map(Some).map_err(|refusal| {
             self.outcome.gave_up = refusal.cause != Cause::Interrupt;
-            let error = self.session.explain(&refusal);
-            match self.outcome.gave_up {
-                true => error.advise("leave --strategy out: then inrush reads the file itself"),
-                false => error,
-            }
+            self.refused(&refusal)
         })
     }
 
@@ -422,10 +427,7 @@ impl Load for DuckLoad<'_> {
         self.session.begin()?;
         if !job.request.primary_key.is_empty() && !self.is_sifted() {
             let made = self.session.connection().execute(&ddl::add_key(job));
-            made.map_err(|refusal| {
-                self.outcome.refused |= refusal.is_of_rows();
-                self.session.explain(&refusal)
-            })?;
+            made.map_err(|refusal| self.refused(&refusal))?;
         }
         for columns in &job.request.indexes {
             let taken = |name: &str| {

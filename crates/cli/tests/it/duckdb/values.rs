@@ -448,6 +448,14 @@ fn what_duckdb_would_read_otherwise_is_not_left_to_it() {
         .load(&[&["t.parquet", "b.duckdb"], &by_itself[..]].concat())
         .exits(1)
         .says(&["might not keep every value", "leave --strategy out"]);
+    // Nor does it tell which row repeats a key, wherever in the load it sees that.
+    let twice = column(Int64Array::from(vec![1, 1]));
+    parquet(&fixture, "twice.parquet", &batch(vec![("d", twice)]), 1);
+    sql(&fixture, "c.duckdb", "CREATE TABLE there (d BIGINT UNIQUE)");
+    for table in [&["there"][..], &["new", "--primary-key", "d"]] {
+        let load = [&["twice.parquet", "c.duckdb", "--table"], table, &by_itself[..]].concat();
+        fixture.refuses(&load).says(&["duplicate key", "leave --strategy out"]);
+    }
 }
 
 /// A load that starts again has looked at values of which the first one knew only the type.
