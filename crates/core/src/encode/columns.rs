@@ -316,6 +316,9 @@ impl<'a> Column<'a> {
 /// one that is pandas' last.
 const MICROSECONDS: i64 = 1_000_000;
 
+/// What a column takes that is given an infinite moment or day, whatever its type.
+pub const NOT_ENDLESS: &str = "a timestamp or date: it is what DuckDB writes for infinity";
+
 fn is_endless(value: i64) -> bool {
     value == i64::MAX || value == -i64::MAX
 }
@@ -398,8 +401,7 @@ impl ColumnsRow<'_> {
                     check_text(shape, index, self.bytes(home, span, &[]))?;
                 }
                 _ if column.is_endless(self.at) => {
-                    let wanted = "a timestamp or date: it is what DuckDB writes for infinity";
-                    return bad(Code::Range, wanted);
+                    return bad(Code::Range, NOT_ENDLESS);
                 }
                 _ if !takes_values && self.typed(index).is_some() => {
                     return bad(Code::Type, "text or bytes");

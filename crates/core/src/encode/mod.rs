@@ -22,7 +22,7 @@ use crate::flow::Found;
 use crate::flow::{Chunk, Code, RowFault, Wire};
 use crate::reading::Reading;
 
-pub use columns::{Texts, column_data, csv_field, is_viewed};
+pub use columns::{NOT_ENDLESS, Texts, column_data, csv_field, is_viewed};
 pub use delimited::quoting_words;
 pub use foreseen::{Foreseen, may_be_more_than_text};
 pub use json::{Json, fault_words, inner, objects_around, push_name};

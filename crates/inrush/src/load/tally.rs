@@ -6,7 +6,7 @@ use super::Mismatch;
 use crate::pipe::reject::{Position, Reject, Written, limit_error};
 use crate::plan::{Column, Plan, RejectLimit, Verify};
 use crate::report::InputReport;
-use inrush_core::encode::{Grammar, Shape, found_by_lane, verbatim};
+use inrush_core::encode::{Grammar, NOT_ENDLESS, Shape, found_by_lane, verbatim};
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::flow::{Checksum, Chunk, Code, Found, Point, Slot};
 use inrush_core::ledger::{RejectsLength, Rows, SoFar};
@@ -325,10 +325,16 @@ impl Tally {
                             said_of("--type", column, "TYPE")
                         )),
                     (Some(column), Some(special)) => error.advise(format!(
-                        "{} loads NULL for it: {} has no such number",
+                        "{} loads NULL for it: column {column} takes no such number",
                         said_of("--null", column, special),
-                        plan.facts.target.engine
                     )),
+                    // No type of the column's keeps it, text neither.
+                    (Some(column), None) if reject.message.ends_with(NOT_ENDLESS) => {
+                        let name = format!("\"{}\"", column.replace('"', "\"\""));
+                        error.advise(format!(
+                            "write NULL for it: CASE WHEN isfinite({name}) THEN {name} END in DuckDB"
+                        ))
+                    }
                     (Some(column), None)
                         if matches!(reject.code, Code::Type | Code::Range)
                             && is_of_input(column) =>

@@ -458,6 +458,38 @@ fn what_duckdb_would_read_otherwise_is_not_left_to_it() {
     }
 }
 
+#[test]
+fn what_is_advised_for_infinity_loads_it() {
+    let Some(fixture) = fixture() else { return };
+    let write = |name: &str, query: &str| {
+        let path = fixture.path(&format!("{name}.parquet")).display().to_string();
+        let copy = format!("COPY ({query}) TO '{path}' (FORMAT parquet)");
+        sql(&fixture, "source.duckdb", &copy);
+    };
+    write("float", "SELECT '-inf'::DOUBLE AS x");
+    sql(&fixture, "a.duckdb", "CREATE TABLE whole (x BIGINT); CREATE TABLE part (x DECIMAL(5,2))");
+    for table in ["whole", "part"] {
+        let load = ["float.parquet", "a.duckdb", "--table", table];
+        fixture.refuses(&load).says(&["--null x=-Infinity loads NULL", "column x takes no such"]);
+        fixture.load(&[&load[..], &["--null", "x=-Infinity"]].concat()).exits(0);
+        assert_eq!(lines(&fixture, "a.duckdb", &format!("FROM {table}")), ["~"]);
+    }
+    // As text it would be a year that is none.
+    sql(&fixture, "a.duckdb", "CREATE TABLE moments (x TIMESTAMP); CREATE TABLE days (x DATE)");
+    let advised = "CASE WHEN isfinite(\"x\") THEN \"x\" END";
+    for (table, ty) in [("moments", "TIMESTAMP"), ("days", "DATE"), ("new", "DATE")] {
+        let endless = format!("SELECT 'infinity'::{ty} AS x");
+        write("endless", &endless);
+        let load = ["endless.parquet", "a.duckdb", "--table", table];
+        let run = fixture.refuses(&[&load[..], &["--strategy", "duckdb/arrow"]].concat());
+        assert!(!run.stderr.contains("--type"), "{}", run.stderr);
+        run.says(&[&format!("write NULL for it: {advised} in DuckDB")]);
+        write("endless", &format!("SELECT {advised} AS x FROM ({endless})"));
+        fixture.load(&load).exits(0);
+        assert_eq!(lines(&fixture, "a.duckdb", &format!("FROM {table}")), ["~"]);
+    }
+}
+
 /// A load that starts again has looked at values of which the first one knew only the type.
 #[test]
 fn moments_at_the_ends_of_nanoseconds_are_bad_rows_however_often_the_load_starts() {
