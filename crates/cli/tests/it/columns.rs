@@ -4,8 +4,8 @@ use std::fs::File;
 use std::sync::Arc;
 
 use arrow_array::builder::{
-    DurationSecondBuilder, FixedSizeListBuilder, Int32Builder, IntervalYearMonthBuilder,
-    LargeListBuilder, ListBuilder, MapBuilder, StringBuilder,
+    DurationSecondBuilder, FixedSizeListBuilder, Float64Builder, Int32Builder,
+    IntervalYearMonthBuilder, LargeListBuilder, ListBuilder, MapBuilder, StringBuilder,
 };
 use arrow_array::types::{Int8Type, IntervalDayTime};
 use arrow_array::{
@@ -536,6 +536,33 @@ fn numbers_that_stand_for_null_are_null_in_columns_of_numbers() {
     fixture.load(&["t.parquet", "u.db", "--null", "-999", "--null", "Infinity"]).exits(0);
     let nulls = rows![[(), 0.5, ()], [0, (), ""], [7, (), ()]];
     assert_eq!(fixture.table("u.db", "t"), nulls);
+}
+
+#[test]
+fn numbers_within_lists_that_json_has_none_for_are_texts_and_said() {
+    let fixture = Fixture::new();
+    let list = |numbers: Vec<f64>| {
+        let mut list = ListBuilder::new(Float64Builder::new());
+        list.append_value(numbers.into_iter().map(Some));
+        column(list.finish())
+    };
+    let named = StructArray::from(batch(vec![("name", column(StringArray::from(vec!["NaN"])))]));
+    let columns = vec![("l", list(vec![0.5, f64::NAN, f64::NEG_INFINITY])), ("s", column(named))];
+    let odd = batch(columns);
+    parquet(&fixture, "t.parquet", &odd, 100);
+    arrow(&fixture, "t.arrow", &odd);
+    for (file, to) in [("t.parquet", "p.db"), ("t.arrow", "a.db"), ("t.parquet", "jsonl:t.jsonl")] {
+        let report = fixture.report(&[file, to, "--table", "t"]);
+        let warnings = report["warnings"].as_array().unwrap();
+        assert_eq!(warnings.len(), 1, "{to}: {warnings:?}");
+        let note = warnings[0].as_str().unwrap();
+        assert!(note.starts_with("column l: within its lists and structs"), "{note}");
+    }
+    let documents = rows![["[0.5,\"NaN\",\"-Infinity\"]", "{\"name\":\"NaN\"}"]];
+    assert_eq!(fixture.table("p.db", "t"), documents);
+    assert_eq!(fixture.table("a.db", "t"), documents);
+    parquet(&fixture, "u.parquet", &batch(vec![("l", list(vec![0.5]))]), 100);
+    assert_eq!(fixture.report(&["u.parquet", "u.db"])["warnings"].to_string(), "[]");
 }
 
 #[test]

@@ -56,6 +56,8 @@ pub struct Chunk {
     pub batch: Option<arrow_array::RecordBatch>,
     /// What is known of them besides, where they are rows of a sheet.
     pub sheet: Option<SheetRows>,
+    /// The batch's columns with floats within lists or structs that JSON has no number for: there they are texts.
+    pub spelled: Vec<u32>,
 }
 
 /// What a batch's rows are in the sheet that they come from.

@@ -120,6 +120,11 @@ pub trait Target: Sync {
         column.ty.has_offset()
     }
 
+    /// Whether an existing column takes lists, or what else is nested, as what they are, and not as documents of JSON or as their texts.
+    fn takes_nested(&self, _column: &Column) -> bool {
+        false
+    }
+
     /// Whether a load adds columns to an existing table (`--new-columns add`), in its own transaction or so that they are dropped where it
     /// fails.
     fn adds_columns(&self) -> bool {

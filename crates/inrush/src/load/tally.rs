@@ -33,6 +33,8 @@ pub(crate) struct Tally {
     pub(super) blanks: u64,
     /// Columns of text that may be more, for the first value that says so was behind the sample of a pipe.
     unforeseen: BTreeSet<u32>,
+    /// Columns of documents with floats in them that JSON has no number for.
+    spelled: BTreeSet<u32>,
     pub(super) checksum: Option<Checksum>,
     /// A value that didn't fit what its column was taken for.
     pub(crate) mismatch: Option<Mismatch>,
@@ -59,6 +61,7 @@ impl Tally {
             skipped: 0,
             blanks: 0,
             unforeseen: BTreeSet::new(),
+            spelled: BTreeSet::new(),
             checksum,
             mismatch: None,
             tolerated: 0,
@@ -135,6 +138,9 @@ impl Tally {
         here.rows_skipped += ack.skipped;
         self.blanks += encoded.blanks;
         self.unforeseen.extend(&encoded.unforeseen);
+        if !chunk.spelled.is_empty() {
+            self.spelled.extend(spelled(plan, shape, chunk));
+        }
         if let (Some(sums), Some(more)) = (&mut self.checksum, &ack.checksum) {
             sums.merge(more);
         }
@@ -242,7 +248,15 @@ impl Tally {
                 said_of("--type", name, "TYPE")
             )
         };
-        self.unforeseen.iter().map(of_column).chain(self.note_of_blanks())
+        let spelled = |at: &u32| {
+            format!(
+                "column {}: within its lists and structs, floats that are no numbers are the texts \"NaN\", \"Infinity\" and \"-Infinity\", \
+                 for JSON has no such numbers",
+                shape.columns[*at as usize].name
+            )
+        };
+        let of_columns = self.unforeseen.iter().map(of_column);
+        of_columns.chain(self.spelled.iter().map(spelled)).chain(self.note_of_blanks())
     }
 
     /// When there are too many bad rows: whether columns of tolerated types have brought some, which with another type are none.
@@ -348,6 +362,16 @@ impl Tally {
             None => Error::new(Kind::Rejects, "too many bad rows"),
         }
     }
+}
+
+/// The load's columns that have floats of a chunk as texts: none of those that take lists as what they are.
+fn spelled(plan: &Plan, shape: &Shape, chunk: &Chunk) -> impl Iterator<Item = u32> {
+    let fields = (0..).zip(&shape.fields[chunk.origin.file as usize]).zip(&plan.choice.columns);
+    let spelled = fields.filter(|((_, field), column)| {
+        let is_it = |field: usize| chunk.spelled.contains(&(field as u32));
+        field.is_some_and(is_it) && !plan.target.takes_nested(column)
+    });
+    spelled.map(|((at, _), _)| at)
 }
 
 /// What isn't a number, or infinite, at the start of a message that shows it as a value of its column.

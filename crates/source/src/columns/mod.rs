@@ -107,6 +107,25 @@ struct Batch {
     stored: u64,
     /// What is known of rows of a sheet.
     sheet: Option<SheetRows>,
+    /// See [`inrush_core::flow::Chunk::spelled`].
+    spelled: Vec<u32>,
+}
+
+impl Batch {
+    /// Columns as [`Reading::apply`] makes them.
+    fn of(
+        columns: Vec<(ArrayRef, bool)>,
+        names: &SchemaRef,
+        group: u32,
+        row: u64,
+        stored: u64,
+    ) -> Result<Self, ArrowError> {
+        let spelled = (0..).zip(&columns).filter(|(_, (_, has_spelled))| *has_spelled);
+        let spelled = spelled.map(|(at, _)| at).collect();
+        let arrays = columns.into_iter().map(|(array, _)| array).collect();
+        let rows = RecordBatch::try_new(Arc::clone(names), arrays)?;
+        Ok(Self { rows, group, row, stored, sheet: None, spelled })
+    }
 }
 
 /// Takes batches in order; false says that no more are wanted.
@@ -583,13 +602,12 @@ fn slices(
     while row < batch.num_rows() {
         let rows = rows_max.min(batch.num_rows() - row);
         let slice = batch.slice(row, rows);
-        let arrays = readings
+        let columns = readings
             .iter()
             .map(|reading| reading.apply(&slice, reading.path[0]))
-            .collect::<Result<_, ArrowError>>()?;
-        let part = RecordBatch::try_new(names.clone(), arrays)?;
+            .collect::<Result<Vec<_>, ArrowError>>()?;
         let stored = if row == 0 { stored } else { 0 };
-        if !take(Batch { rows: part, group, row: row as u64, stored, sheet: None })? {
+        if !take(Batch::of(columns, names, group, row as u64, stored)?)? {
             return Ok(false);
         }
         row += rows;
@@ -717,6 +735,7 @@ pub(crate) fn feed(
             records += batch.rows.num_rows() as u64;
             slot.chunk.batch = Some(batch.rows);
             slot.chunk.sheet = batch.sheet;
+            slot.chunk.spelled = batch.spelled;
             goes_on = feeder.give(slot);
             Ok(goes_on)
         };

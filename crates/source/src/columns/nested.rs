@@ -12,19 +12,44 @@ use crate::columns::text::{float, texts};
 use inrush_core::Type;
 use inrush_core::value::rule;
 
+/// Values as documents of JSON.
+pub(super) struct Documents {
+    pub(super) texts: StringArray,
+    /// Whether floats are among them that JSON has no number for: they are texts.
+    pub(super) has_spelled: bool,
+}
+
+/// What documents are written to.
+#[derive(Default)]
+struct Out {
+    text: String,
+    has_spelled: bool,
+}
+
+impl Out {
+    fn push(&mut self, char: char) {
+        self.text.push(char);
+    }
+
+    fn push_str(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+}
+
 /// Each value as a document; NULL stays NULL.
-pub(super) fn documents(array: &ArrayRef) -> Result<StringArray, ArrowError> {
-    let mut out = String::new();
-    (0..array.len())
+pub(super) fn documents(array: &ArrayRef) -> Result<Documents, ArrowError> {
+    let mut out = Out::default();
+    let texts = (0..array.len())
         .map(|at| {
-            out.clear();
+            out.text.clear();
             if value_of(array, at).is_none() {
                 return Ok(None);
             }
             write(array, at, None, &mut out)?;
-            Ok(Some(out.clone()))
+            Ok(Some(out.text.clone()))
         })
-        .collect()
+        .collect::<Result<_, ArrowError>>()?;
+    Ok(Documents { texts, has_spelled: out.has_spelled })
 }
 
 /// Where a value itself is, behind dictionaries, runs and unions; `None` where it is NULL. Arrays of these kinds, and those of nothing
@@ -52,7 +77,7 @@ fn value_of(array: &dyn Array, at: usize) -> Option<(&dyn Array, usize)> {
     }
 }
 
-fn string(text: &str, out: &mut String) {
+fn string(text: &str, out: &mut Out) {
     // A text is always written.
     out.push_str(&serde_json::to_string(text).unwrap_or_default());
 }
@@ -62,7 +87,7 @@ fn write(
     array: &dyn Array,
     at: usize,
     mark: Option<&str>,
-    out: &mut String,
+    out: &mut Out,
 ) -> Result<(), ArrowError> {
     if let DataType::Union(fields, _) = array.data_type() {
         let union = array.as_union();
@@ -79,7 +104,7 @@ fn write(
         out.push_str("null");
         return Ok(());
     };
-    let list = |values: &dyn Array, item: &Field, out: &mut String| {
+    let list = |values: &dyn Array, item: &Field, out: &mut Out| {
         out.push('[');
         for at in 0..values.len() {
             if at > 0 {
@@ -90,7 +115,7 @@ fn write(
         out.push(']');
         Ok(())
     };
-    let base64 = |bytes: &[u8], out: &mut String| {
+    let base64 = |bytes: &[u8], out: &mut Out| {
         string(&BASE64_STANDARD.encode(bytes), out);
         Ok(())
     };
@@ -135,7 +160,9 @@ fn write(
         ty => {
             let text = shown(array, at, mark)?;
             // JSON has no number that isn't one.
-            let is_number = ty.is_numeric() && !text.ends_with(['N', 'y']);
+            let is_spelled = ty.is_numeric() && text.ends_with(['N', 'y']);
+            out.has_spelled |= is_spelled;
+            let is_number = ty.is_numeric() && !is_spelled;
             let is_document = ty.is_string()
                 && mark.is_some_and(|mark| Type::of_marked(mark) == Type::Json)
                 && rule::json(text.as_bytes()).is_ok();
@@ -198,7 +225,7 @@ mod tests {
             (Arc::new(Field::new(name, array.data_type().clone(), true)), array)
         });
         let array: ArrayRef = Arc::new(StructArray::from(pairs.to_vec()));
-        let documents = documents(&array).unwrap();
+        let documents = documents(&array).unwrap().texts;
         assert_eq!(documents.value(0), r#"{"list":[1,null,3],"number":1.5,"text":"a\"b\n"}"#);
         assert_eq!(documents.value(1), r#"{"list":null,"number":"NaN","text":"é"}"#);
         assert_eq!(documents.value(2), r#"{"list":[],"number":"-Infinity","text":""}"#);
@@ -219,10 +246,19 @@ mod tests {
         ] {
             let field = Arc::new(Field::new("f", array.data_type().clone(), true));
             let array: ArrayRef = Arc::new(StructArray::from(vec![(field, array)]));
-            let documents = documents(&array).unwrap();
+            let Documents { texts: documents, has_spelled } = documents(&array).unwrap();
+            assert!(has_spelled);
             let wanted = wanted.map(|number| format!("{{\"f\":{number}}}"));
             assert_eq!(documents.iter().flatten().collect::<Vec<_>>(), wanted);
         }
+    }
+
+    #[test]
+    fn a_text_that_is_written_as_no_number_is_none_that_became_one() {
+        let texts: ArrayRef = Arc::new(StringArray::from(vec!["NaN", "Infinity"]));
+        let field = Arc::new(Field::new("t", DataType::Utf8, true));
+        let array: ArrayRef = Arc::new(StructArray::from(vec![(field, texts)]));
+        assert!(!documents(&array).unwrap().has_spelled);
     }
 
     #[test]
@@ -245,7 +281,7 @@ mod tests {
                 (Arc::new(Field::new("l", DataType::List(item), true)), Arc::new(list.unwrap())),
             ];
             let array: ArrayRef = Arc::new(StructArray::from(pairs.to_vec()));
-            let documents = documents(&array).unwrap();
+            let documents = documents(&array).unwrap().texts;
             documents.iter().map(|one| one.unwrap().to_owned()).collect::<Vec<_>>()
         };
         let hex = "12121212121212121212121212121212";
@@ -267,7 +303,7 @@ mod tests {
         let (offsets, sizes) = (vec![1, 0].into(), vec![2, 1].into());
         let list = ListViewArray::try_new(item, offsets, sizes, Arc::clone(&values), None).unwrap();
         let documents_of = |array: ArrayRef| -> Vec<String> {
-            documents(&array).unwrap().iter().map(|one| one.unwrap().to_owned()).collect()
+            documents(&array).unwrap().texts.iter().map(|one| one.unwrap().to_owned()).collect()
         };
         assert_eq!(documents_of(Arc::new(list)), ["[2,3]", "[1]"]);
 
@@ -304,7 +340,7 @@ mod tests {
             (Arc::new(Field::new(name, array.data_type().clone(), true)), array)
         });
         let array: ArrayRef = Arc::new(StructArray::from(pairs.to_vec()));
-        let found = documents(&array).unwrap();
+        let found = documents(&array).unwrap().texts;
         let wanted = [
             r#"{"d":null,"i":7,"r":null,"n":null,"u":null}"#,
             r#"{"d":"x","i":8,"r":"x","n":null,"u":null}"#,
@@ -312,7 +348,7 @@ mod tests {
         ];
         assert_eq!(found.iter().flatten().collect::<Vec<_>>(), wanted);
         // A column of its own is NULL there.
-        let own = documents(&union).unwrap();
+        let own = documents(&union).unwrap().texts;
         assert_eq!(own.iter().collect::<Vec<_>>(), [None, None, Some("\"x\"")]);
     }
 
@@ -329,7 +365,7 @@ mod tests {
             ),
         ];
         for (array, wanted) in arrays {
-            assert_eq!(documents(&array).unwrap().value(1), wanted, "{array:?}");
+            assert_eq!(documents(&array).unwrap().texts.value(1), wanted, "{array:?}");
         }
     }
 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::thread;
 
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::ArrayRef;
 use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
 use bytes::Bytes;
@@ -366,16 +366,16 @@ impl Footer {
                     columns.extend(part.recv().map_err(|_| "a column ends before its rows do")??);
                 }
                 columns.sort_by_key(|(index, _)| *index);
-                let arrays = columns.into_iter().map(|(_, array)| array).collect();
-                let batch = RecordBatch::try_new(Arc::clone(names), arrays)?;
-                if batch.num_rows() as u64 != rows {
-                    return Err("a row group has fewer rows than it says".into());
-                }
                 let bytes = |rows| {
                     (u128::from(group.bytes) * u128::from(rows) / u128::from(group.rows)) as u64
                 };
                 let stored = bytes(row + rows) - bytes(row);
-                if !take(Batch { rows: batch, group: group.at as u32, row, stored, sheet: None })? {
+                let columns = columns.into_iter().map(|(_, column)| column).collect();
+                let batch = Batch::of(columns, names, group.at as u32, row, stored)?;
+                if batch.rows.num_rows() as u64 != rows {
+                    return Err("a row group has fewer rows than it says".into());
+                }
+                if !take(batch)? {
                     return Ok(());
                 }
                 row += rows;
@@ -460,7 +460,7 @@ fn first_page(file: &Arc<Piece>, column: &ColumnChunkMetaData, rows: usize) -> O
 }
 
 /// Some columns of a batch, each with its place among all.
-type Part = Result<Vec<(usize, ArrayRef)>, Failure>;
+type Part = Result<Vec<(usize, (ArrayRef, bool))>, Failure>;
 
 struct Group {
     /// Its place in the file, from 0.
@@ -473,8 +473,8 @@ struct Group {
 
 #[cfg(test)]
 mod tests {
-    use arrow_array::Int64Array;
     use arrow_array::cast::AsArray;
+    use arrow_array::{Int64Array, RecordBatch};
     use inrush_core::Type;
     use parquet::arrow::ArrowWriter;
     use parquet::data_type::{

@@ -183,8 +183,13 @@ fn decimal(precision: u8, ty: &DataType) -> Type {
 }
 
 impl Reading {
-    /// The column of a batch, of which `root` is the one that the path begins with.
-    pub(super) fn apply(&self, batch: &RecordBatch, root: usize) -> Result<ArrayRef, ArrowError> {
+    /// The column of a batch, of which `root` is the one that the path begins with, and whether floats within its lists or structs are
+    /// texts, for JSON has no such numbers.
+    pub(super) fn apply(
+        &self,
+        batch: &RecordBatch,
+        root: usize,
+    ) -> Result<(ArrayRef, bool), ArrowError> {
         let mut array = Arc::clone(batch.column(root));
         let mut nulls = None;
         for at in self.path.iter().skip(1) {
@@ -193,14 +198,19 @@ impl Reading {
             array = Arc::clone(parent.column(*at));
         }
         let array = also_null(array, nulls.as_ref())?;
+        let mut has_spelled = false;
         let read: ArrayRef = match &self.way {
             Way::AsIs => array,
             Way::Cast(to) => widen(&array, to)?,
             Way::Days => Arc::new(days(&widen(&array, &MILLIS)?)?),
             Way::Uuid => Arc::new(uuids(&array)),
-            Way::Json => Arc::new(nested::documents(&array)?),
+            Way::Json => {
+                let documents = nested::documents(&array)?;
+                has_spelled = documents.has_spelled;
+                Arc::new(documents.texts)
+            }
         };
-        also_null(read, nulls.as_ref())
+        Ok((also_null(read, nulls.as_ref())?, has_spelled))
     }
 
     /// The type of the arrays that [`Reading::apply`] makes.
@@ -388,7 +398,7 @@ mod tests {
         let batch = RecordBatch::try_from_iter([("s", Arc::new(of) as ArrayRef)]).unwrap();
         let found = readings(&batch.schema(), true);
         let read: Vec<ArrayRef> =
-            found.iter().map(|reading| reading.apply(&batch, 0).unwrap()).collect();
+            found.iter().map(|reading| reading.apply(&batch, 0).unwrap().0).collect();
         assert!(found[0].is_nothing());
         for (array, wanted) in read[1..].iter().zip([["\"a\"", "\"c\""], ["a", "c"], ["a", "c"]]) {
             let [first, last] = wanted;

@@ -719,6 +719,6 @@ impl<'a> Making<'a> {
         self.bytes = 0;
         self.about.typed = self.builders.iter_mut().map(Builder::take_typed).collect();
         let sheet = Some(std::mem::take(&mut self.about));
-        Ok(take(Batch { rows: batch, group: 0, row, stored, sheet })?)
+        Ok(take(Batch { rows: batch, group: 0, row, stored, sheet, spelled: vec![] })?)
     }
 }

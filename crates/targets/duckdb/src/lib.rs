@@ -176,6 +176,10 @@ impl Target for DuckDb {
         None
     }
 
+    fn takes_nested(&self, column: &Column) -> bool {
+        types::nested(column).is_some()
+    }
+
     fn adds_columns(&self) -> bool {
         true
     }

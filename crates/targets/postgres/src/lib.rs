@@ -175,6 +175,10 @@ impl Target for Postgres {
         Some("PostgreSQL's text has none")
     }
 
+    fn takes_nested(&self, column: &Column) -> bool {
+        column.declared.as_deref().is_some_and(types::is_array)
+    }
+
     fn adds_columns(&self) -> bool {
         true
     }

@@ -1,5 +1,6 @@
 use std::fmt::Write as _;
 
+use arrow_array::builder::{Float64Builder, ListBuilder};
 use arrow_array::{
     DurationMillisecondArray, Int64Array, Time64NanosecondArray, TimestampNanosecondArray,
 };
@@ -270,6 +271,25 @@ fn some_value(random: &mut Random) -> String {
         11 => format!("{:02}:{:02}:{:02}", number % 24, number % 60, number % 60),
         12 => format!("{} days", number % 400),
         _ => format!("{}{:018}", number % 100, number >> 8),
+    }
+}
+
+/// A list of DuckDB's has the number that no JSON has, and nothing is to be said of it; a document of JSON has a text.
+#[test]
+fn numbers_that_json_has_none_for_stay_numbers_in_lists() {
+    let Some(fixture) = fixture() else { return };
+    let mut list = ListBuilder::new(Float64Builder::new());
+    list.append_value([Some(0.5), Some(f64::NAN), Some(f64::INFINITY)]);
+    parquet(&fixture, "t.parquet", &batch(vec![("l", column(list.finish()))]), 100);
+    for (ty, shown, said) in
+        [("DOUBLE[]", "[0.5, nan, inf]", false), ("VARCHAR", "[0.5,\"NaN\",\"Infinity\"]", true)]
+    {
+        let db = format!("{}.duckdb", &ty[..4]);
+        sql(&fixture, &db, &format!("CREATE TABLE t (l {ty})"));
+        let load = ["t.parquet", &db, "--strategy", "duckdb/arrow"];
+        let warnings = fixture.report(&load)["warnings"].to_string();
+        assert_eq!(warnings.contains("within its lists"), said, "{ty}: {warnings}");
+        assert_eq!(lines(&fixture, &db, "SELECT CAST(l AS VARCHAR) FROM t"), [shown]);
     }
 }
 

@@ -105,6 +105,11 @@ pub(crate) fn sql_type(declared: &str) -> &str {
     split_named(declared).map_or(declared, |(name, _)| name)
 }
 
+/// Whether a declared type is one of arrays.
+pub(crate) fn is_array(text: &str) -> bool {
+    Declared::parse(text).is_array
+}
+
 /// What a declared type says about its values.
 pub(crate) fn declared(text: &str) -> Type {
     let declared = Declared::parse(text);

@@ -32,7 +32,7 @@ mod store;
 mod text;
 mod zone;
 
-pub(super) use declared::{declared, spell, sql_type};
+pub(super) use declared::{declared, is_array, spell, sql_type};
 pub(super) use locale::Locale;
 pub(super) use money::AMOUNT;
 pub(super) use store::{Misfit, Store};
