@@ -316,6 +316,26 @@ fn null_can_be_spelled_otherwise_but_not_in_quotes() {
 }
 
 #[test]
+fn a_value_in_quotes_is_in_quotes_still_when_its_blanks_are_cut_off() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "id,x\n1,\" NULL \"\n2,1\n3,2\n");
+    for options in [&[][..], &["--null", "NULL"]] {
+        let load = [&["t.csv", "t.db", "--trim=all", "--if-exists", "replace"][..], options];
+        let warnings = fixture.report(&load.concat())["warnings"].to_string();
+        assert!(warnings.contains("'NULL' in quotes, which no --null reads"), "{warnings}");
+        assert_eq!(fixture.table("t.db", "t"), rows![[1, "NULL"], [2, "1"], [3, "2"]]);
+    }
+    // What is written beside is none, and other forms are proposed with it.
+    fixture.write("d.csv", "id,x\n1,\" NULL \"\n2,13/01/2024\n3,14/01/2024\n");
+    let warnings = fixture.report(&["d.csv", "t.db", "--trim=all"])["warnings"].to_string();
+    assert!(!warnings.contains("--null"), "{warnings}");
+    // Quotes are what keeps a comma in a value, also in a file that is written.
+    fixture.write("c.csv", "x\n\" a,b \"\n\" c\nd \"\n");
+    fixture.load(&["c.csv", "csv:o.csv", "--trim=all"]).exits(0);
+    assert_eq!(fixture.read("o.csv"), b"x\n\"a,b\"\n\"c\nd\"\n");
+}
+
+#[test]
 fn comments_and_skipped_lines_are_no_records() {
     let text = "# made by hand\nid,name\n# one\n1,a\n2,#b\n\"#3\",c\n#\"open\n";
     assert_eq!(loaded(text, &["--comment", "#"]), rows![["1", "a"], ["2", "#b"], ["#3", "c"]]);

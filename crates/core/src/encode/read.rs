@@ -148,7 +148,7 @@ impl Reader {
         for (column, known) in shape.columns.iter().enumerate() {
             if let Some(added) = &known.added {
                 let done = self.added(added, place);
-                self.note(column, done);
+                self.note(column, done, false);
                 continue;
             }
             if has_base64(shape, known) {
@@ -179,7 +179,7 @@ impl Reader {
                         false => Verdict::OfColumn,
                     },
                 })?;
-            self.note(column, done);
+            self.note(column, done, given.is_quoted);
         }
         Ok(())
     }
@@ -208,7 +208,7 @@ impl Reader {
                 verdict: Verdict::Bad,
             });
         }
-        self.note(column, Done::Written(at as u32, (self.texts.len() - at) as u32));
+        self.note(column, Done::Written(at as u32, (self.texts.len() - at) as u32), is_quoted);
         Ok(())
     }
 
@@ -228,14 +228,15 @@ impl Reader {
             .map_or((given.text, false), |reading| reading.trimmed(given.text, given.is_quoted));
         let is_null = record.is_null(column, text, given.is_quoted);
         if is_trimmed && (text.is_empty() || is_null) {
-            return self.note(column, Done::Null);
+            return self.note(column, Done::Null, given.is_quoted);
         }
         if is_null || is_within_string(text) {
             return;
         }
         let at = self.texts.len();
         json::push_string(text, &mut self.texts);
-        self.note(column, Done::Written(at as u32, (self.texts.len() - at) as u32));
+        let done = Done::Written(at as u32, (self.texts.len() - at) as u32);
+        self.note(column, done, given.is_quoted);
     }
 
     /// Reads a plain value in the copy of its record, if its reading is one of those that are as long as what they read; false where
@@ -248,7 +249,6 @@ impl Reader {
         }
         match reading.read_in_place(&mut self.texts, field.start as usize, field.end as usize) {
             Some(Read::Written) => {
-                field.form = Form::Plain;
                 self.done[column] = Done::Written(field.start, field.end - field.start);
             }
             Some(Read::AsIs) => {}
@@ -257,14 +257,16 @@ impl Reader {
         true
     }
 
-    fn note(&mut self, column: usize, done: Done) {
+    /// Keeps what became of a value. What stood in quotes is a text in quotes still, which no spelling of NULL is.
+    fn note(&mut self, column: usize, done: Done, is_quoted: bool) {
         self.done[column] = done;
         let Some(field) = self.fields.get_mut(column) else { return };
         match done {
             Done::AsIs => {}
             Done::Null => *field = ABSENT,
             Done::Written(at, len) => {
-                *field = Field { start: at, end: at + len, form: Form::Plain };
+                let form = if is_quoted { Form::Quoted } else { Form::Plain };
+                *field = Field { start: at, end: at + len, form };
             }
         }
     }
