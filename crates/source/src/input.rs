@@ -106,6 +106,18 @@ impl Source {
         self.inputs.iter().map(other).collect()
     }
 
+    /// For each input of delimited text its line of names, without its end; empty where it has none.
+    pub fn header_lines(&self) -> Vec<Vec<u8>> {
+        let line = |input: &Input| match self.grammar {
+            Grammar::Delimited(_) => {
+                let line = input.header.strip_suffix(b"\n").unwrap_or(&input.header);
+                line.strip_suffix(b"\r").unwrap_or(line).to_vec()
+            }
+            Grammar::Json(_) | Grammar::Columns => Vec::new(),
+        };
+        self.inputs.iter().map(line).collect()
+    }
+
     /// Whether its rows are those of sheets.
     pub(super) fn is_of_sheets(&self) -> bool {
         self.inputs.iter().all(|input| matches!(input.place, Place::Sheet(_)))
@@ -485,6 +497,7 @@ impl Source {
             widths,
             fields,
             decoded: self.decoded(),
+            headers: vec![],
             columns,
             nul_fault: Some("it is not sampled"),
             found_max: u64::MAX,

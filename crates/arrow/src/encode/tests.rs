@@ -32,6 +32,7 @@ fn encode(columns: &[ArrowColumn], text: &str) -> Encoded {
         widths: vec![columns.len()],
         fields: vec![(0..columns.len()).map(Some).collect()],
         decoded: vec![None],
+        headers: vec![],
         columns: columns
             .iter()
             .map(|column| ShapeColumn {
@@ -182,6 +183,7 @@ fn absent_columns_are_null_and_required_ones_are_not() {
         widths: vec![1],
         fields: vec![vec![Some(0)]],
         decoded: vec![None],
+        headers: vec![],
         columns: shape_columns
             .iter()
             .map(|c| ShapeColumn {

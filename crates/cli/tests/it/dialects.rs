@@ -568,6 +568,41 @@ fn lines_that_all_end_in_two_carriage_returns_are_refused() {
     assert_eq!(loaded("id,v\n1,2\n2,x\r\r\n", &[]), rows![[1, "2"], [2, "x\r"]]);
 }
 
+/// As `cat a.csv b.csv` makes them.
+#[test]
+fn a_header_among_the_rows_is_named() {
+    let fixture = Fixture::new();
+    let note = |text: &str, more: &[&str]| {
+        fixture.write("in.csv", text);
+        let load = [&["in.csv", "t.db", "--table", "t", "--if-exists", "replace"][..], more];
+        let warnings = &fixture.report(&load.concat())["warnings"];
+        let mut warnings = warnings.as_array().unwrap().iter().map(|one| one.as_str().unwrap());
+        warnings.find(|one| one.contains("the header, and")).unwrap_or_default().to_owned()
+    };
+    let named = ["--header", "yes"];
+    let one = note("id,name\na,b\nid,name\nid,names\nc,d\n", &named);
+    assert!(one.starts_with("line 3 of in.csv repeats the header, and is a row: "), "{one}");
+    assert!(one.contains("one after the other") && one.contains("awk"), "{one}");
+    let rows = rows![["a", "b"], ["id", "name"], ["id", "names"], ["c", "d"]];
+    assert_eq!(fixture.table("t.db", "t"), rows);
+    // A byte order mark begins every file that has one.
+    let two = note("\u{feff}id,name\r\n\"a\n\",b\r\n\u{feff}id,name\r\nid,name", &named);
+    let wanted = "2 lines repeat the header, and are rows, the first is line 4 of in.csv";
+    assert!(two.starts_with(wanted), "{two}");
+    assert_eq!(note("id,name\na,b\nid,name\n", &["--header", "no"]), "");
+    // What makes a column text, or a row bad, is told for what it is.
+    let typed = "id,name\n1,a\nid,name\n2,b\n";
+    assert!(note(typed, &[]).starts_with("line 3 of in.csv"));
+    fixture.refuses(&["in.csv", "u.db", "--type", "id=integer"]).says(&[
+        "line 3",
+        "'id' is not an integer",
+        "the line repeats the header",
+    ]);
+    // The advice is one that works.
+    let output = fixture.tool("awk", &["NR == 1 {h = $0} NR == 1 || $0 != h"], typed.as_bytes());
+    assert_eq!(output, b"id,name\n1,a\n2,b\n");
+}
+
 #[test]
 fn blanks_behind_delimiters_are_named() {
     let fixture = Fixture::new();

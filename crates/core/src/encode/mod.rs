@@ -51,6 +51,17 @@ pub struct Encoded {
     pub mismatch: Option<Found>,
     /// Columns with values of a sort that the sample had none of, where these are only told, see [`Foreseen`].
     pub unforeseen: Vec<u32>,
+    /// Good rows that are the input's line of names once more.
+    pub repeats: Repeats,
+}
+
+/// Lines that are the input's line of names once more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Repeats {
+    /// How many.
+    pub rows: u32,
+    /// Lines of the chunk before the first.
+    pub line: u32,
 }
 
 impl Encoded {
@@ -63,6 +74,7 @@ impl Encoded {
         self.found.clear();
         self.mismatch = None;
         self.unforeseen.clear();
+        self.repeats = Repeats::default();
     }
 }
 
@@ -136,6 +148,8 @@ pub struct Shape {
     pub fields: Vec<Vec<Option<usize>>>,
     /// For each input, the encoding of which its text is made: then it is other bytes than its own. `None` where that is UTF-8.
     pub decoded: Vec<Option<&'static str>>,
+    /// For each input of text its line of names, without its end, by which one that is repeated is told; empty where it has none.
+    pub headers: Vec<Vec<u8>>,
     /// The columns, by name, for messages.
     pub columns: Vec<ShapeColumn>,
     /// Why text with a NUL byte is a bad row; `None` where the target takes it.
@@ -149,7 +163,23 @@ impl Shape {
     fn decoded_of(&self, file: usize) -> Option<&'static str> {
         self.decoded.get(file).copied().flatten()
     }
+
+    /// Whether a record of an input is its line of names once more.
+    pub fn repeats_header(&self, file: usize, record: &[u8]) -> bool {
+        let header = self.headers.get(file).map_or(&[][..], Vec::as_slice);
+        !header.is_empty() && begins_with_header(record, header)
+    }
 }
+
+/// Whether text begins with a whole line of names, with or without a byte order mark, as the files have that were joined.
+fn begins_with_header(text: &[u8], header: &[u8]) -> bool {
+    let text = text.strip_prefix(MARK).unwrap_or(text);
+    let rest = text.strip_prefix(header);
+    rest.is_some_and(|rest| rest.first().is_none_or(|byte| matches!(byte, b'\n' | b'\r')))
+}
+
+/// The byte order mark of UTF-8.
+const MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// What the record loop must know of a column.
 #[derive(Clone, Debug)]

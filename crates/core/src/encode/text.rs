@@ -10,7 +10,8 @@ use crate::encode::read::{
 };
 use crate::encode::row::{Row, Typed};
 use crate::encode::{
-    BadRecord, Encode, EncodeRow, Encoded, Shape, Verdict, describe, is_plain, told_by_lane,
+    BadRecord, Encode, EncodeRow, Encoded, MARK, Shape, Verdict, begins_with_header, describe,
+    is_plain, told_by_lane,
 };
 use crate::error::shorten;
 use crate::flow::Found;
@@ -341,6 +342,7 @@ impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
         let mut look = Look::new(shape, clean, has_own_bytes, decoded);
         let is_plain = look.is_plain::<S>();
         let mut watch = Watch::of(shape);
+        let header = HeaderLine::of(shape, chunk);
         while let Some(record) = records.next(fields) {
             let before = out.wire.mark();
             let outcome = match record.what {
@@ -371,6 +373,12 @@ impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
                 Ok(()) => {
                     let end = out.wire.bytes.len() as u32;
                     out.wire.rows.push(RowMark { start: record.start, end });
+                    if header.may_be_at(bytes, record.start) && header.is_at(bytes, record.start) {
+                        if out.repeats.rows == 0 {
+                            out.repeats.line = syntax.lines(&bytes[..record.start as usize]) as u32;
+                        }
+                        out.repeats.rows += 1;
+                    }
                     false
                 }
                 Err(bad) => {
@@ -388,6 +396,37 @@ impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
         }
         out.lines = syntax.lines(bytes);
         encoder.end(chunk, out);
+    }
+}
+
+/// An input's line of names, which files that were joined have once more among their rows.
+struct HeaderLine<'s> {
+    text: &'s [u8],
+    /// What a record may begin with that is this line: its first byte, or that of a byte order mark; nothing that is a byte where there
+    /// is no such line.
+    starts: [u16; 2],
+}
+
+impl<'s> HeaderLine<'s> {
+    fn of(shape: &'s Shape, chunk: &Chunk) -> Self {
+        let text = shape.headers.get(chunk.origin.file as usize).map_or(&[][..], Vec::as_slice);
+        let starts = match text {
+            [first, ..] => [*first, MARK[0]].map(u16::from),
+            [] => [u16::MAX; 2],
+        };
+        Self { text, starts }
+    }
+
+    /// A glance, which nearly all records of numbers do not pass.
+    #[inline(always)]
+    fn may_be_at(&self, bytes: &[u8], start: u32) -> bool {
+        let first = bytes.get(start as usize).copied().map_or(u16::MAX - 1, u16::from);
+        self.starts[0] == first || self.starts[1] == first
+    }
+
+    #[inline(never)]
+    fn is_at(&self, bytes: &[u8], start: u32) -> bool {
+        begins_with_header(&bytes[start as usize..], self.text)
     }
 }
 

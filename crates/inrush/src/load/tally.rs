@@ -35,6 +35,8 @@ pub(crate) struct Tally {
     unforeseen: BTreeSet<u32>,
     /// Columns of documents with floats in them that JSON has no number for.
     spelled: BTreeSet<u32>,
+    /// Rows that are the header once more: how many, and the input and line of the first.
+    repeats: Option<(u64, u32, u64)>,
     pub(super) checksum: Option<Checksum>,
     /// A value that didn't fit what its column was taken for.
     pub(crate) mismatch: Option<Mismatch>,
@@ -62,6 +64,7 @@ impl Tally {
             blanks: 0,
             unforeseen: BTreeSet::new(),
             spelled: BTreeSet::new(),
+            repeats: None,
             checksum,
             mismatch: None,
             tolerated: 0,
@@ -138,6 +141,10 @@ impl Tally {
         here.rows_skipped += ack.skipped;
         self.blanks += encoded.blanks;
         self.unforeseen.extend(&encoded.unforeseen);
+        if encoded.repeats.rows > 0 {
+            let first = (0, self.file, self.lines + u64::from(encoded.repeats.line) + 1);
+            self.repeats.get_or_insert(first).0 += u64::from(encoded.repeats.rows);
+        }
         if !chunk.spelled.is_empty() {
             self.spelled.extend(spelled(plan, shape, chunk));
         }
@@ -216,14 +223,19 @@ impl Tally {
             Grammar::Json(json) if !json.is_in_lines(self.file) => text(Some(record)),
             _ => text(None),
         };
+        let raw = verbatim(shape, chunk, found);
+        let mut message = found.message.to_string();
+        if shape.repeats_header(self.file as usize, &raw) {
+            message.push_str("; the line repeats the header");
+        }
         Reject {
             file: self.file,
             record,
             at,
             column: found.column.map(|column| shape.columns[column as usize].name.clone()),
             code: found.code,
-            message: found.message.to_string(),
-            raw: verbatim(shape, chunk, found),
+            message,
+            raw,
         }
     }
 
@@ -239,7 +251,25 @@ impl Tally {
         (self.blanks > 0).then(|| format!("{blanks} {were} left out"))
     }
 
-    /// What to know of the types of columns that were read only once, and of the blank lines.
+    /// What to do about rows that are the header once more, where there are some.
+    fn note_of_repeats(&self) -> Option<String> {
+        let (rows, file, line) = self.repeats?;
+        let name = &self.inputs[file as usize].file;
+        let what = match rows {
+            1 => format!("line {line} of {name} repeats the header, and is a row"),
+            rows => format!(
+                "{} repeat the header, and are rows, the first is line {line} of {name}",
+                counted(rows, "line")
+            ),
+        };
+        Some(format!(
+            "{what}: name the files that were joined one after the other instead, or take such lines out with \
+             awk 'NR == 1 {{h = $0}} NR == 1 || $0 != h'"
+        ))
+    }
+
+    /// What to know of the types of columns that were read only once, of values that change their kind, of headers among the rows, and of
+    /// the blank lines.
     pub(crate) fn notes(&self, shape: &Shape) -> impl Iterator<Item = String> {
         let of_column = |at: &u32| {
             let name = &shape.columns[*at as usize].name;
@@ -256,7 +286,8 @@ impl Tally {
             )
         };
         let of_columns = self.unforeseen.iter().map(of_column);
-        of_columns.chain(self.spelled.iter().map(spelled)).chain(self.note_of_blanks())
+        let of_rows = self.note_of_repeats().into_iter().chain(self.note_of_blanks());
+        of_columns.chain(self.spelled.iter().map(spelled)).chain(of_rows)
     }
 
     /// When there are too many bad rows: whether columns of tolerated types have brought some, which with another type are none.

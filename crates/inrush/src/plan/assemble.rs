@@ -788,6 +788,7 @@ fn shape(
         widths: source.widths.clone(),
         fields,
         decoded: source.decoded(),
+        headers: source.header_lines(),
         columns,
         nul_fault: target.nul_fault(),
         found_max: match request.max_rejects {

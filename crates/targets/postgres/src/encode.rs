@@ -496,6 +496,7 @@ mod tests {
             widths: vec![1],
             fields: vec![vec![Some(0)]],
             decoded: vec![None],
+            headers: vec![],
             columns: vec![ShapeColumn {
                 name,
                 pinned: true,
