@@ -201,7 +201,8 @@ impl Source {
             true => vec![false; values.len()],
             false => {
                 let forms = |bytes: &[u8]| {
-                    let are_text = seen.iter().map(|seen| seen.ty() == Type::Text);
+                    let are_text =
+                        seen.iter().map(|seen| Some(seen.ty()).filter(|ty| *ty == Type::Text));
                     self.propose(are_text, vec![Sample::of(0, bytes)])
                 };
                 let both = [*text, rest].concat();

@@ -530,8 +530,8 @@ impl Source {
         let names = fields.iter().map(of_name).sum();
         let row_bytes = record_bytes(&samples).map(|bytes| bytes.saturating_sub(names));
         let rows_seen = records(&samples);
-        let are_text = fields.iter().map(|field| field.ty == Type::Text);
-        for (at, proposal) in source.propose(are_text, samples).into_iter().enumerate() {
+        let types = fields.iter().map(|field| Some(field.ty));
+        for (at, proposal) in source.propose(types, samples).into_iter().enumerate() {
             fields[at].reads.proposal = proposal;
         }
         let mut warnings = head::notes(&heads);

@@ -3,10 +3,11 @@
 
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use inrush_core::Proposal;
 use inrush_core::encode::{BadValue, EncodeRow, Row};
 use inrush_core::flow::{Chunk, Encoded, Wire};
 use inrush_core::reading::{ColumnReads, Family, ReadRequest, ReadType, Readers};
+use inrush_core::value::rule;
+use inrush_core::{Proposal, Type};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::infer::{is_null_in_quotes, is_null_like, note_spelling};
@@ -83,10 +84,21 @@ struct Form {
     reads: Arc<ColumnReads>,
     /// What the request for it was, where columns don't share it: an amount has the currency of its own column.
     own: Option<ReadRequest>,
+    /// Whether what it reads are integers as well: then it is proposed for columns of these that are to be days.
+    is_of_digits: bool,
 }
 
 /// All forms, made once: a table may have hundreds of columns.
 static FORMS: LazyLock<Vec<Form>> = LazyLock::new(forms);
+
+/// The form of days that are integers.
+static DIGITS: LazyLock<Option<Form>> = LazyLock::new(|| {
+    let request =
+        ReadRequest { date_formats: vec![format!("{NAME}=%Y%m%d")], ..Default::default() };
+    let options = vec![("--date-format", "%Y%m%d".to_owned())];
+    let reads = read(&request)?;
+    Some(Form { family: Family::Day, options, reads, own: None, is_of_digits: true })
+});
 
 /// A form that all values of a column have so far.
 struct Tried {
@@ -102,7 +114,11 @@ struct Tried {
 
 impl Tried {
     fn all() -> Vec<Self> {
-        let tried = |form: &'static Form| Self {
+        FORMS.iter().map(Self::of).collect()
+    }
+
+    fn of(form: &'static Form) -> Self {
+        Self {
             form,
             reads: match &form.own {
                 Some(request) => read(request).unwrap_or_else(|| Arc::clone(&form.reads)),
@@ -112,12 +128,15 @@ impl Tried {
             has_true: false,
             has_false: false,
             has_sign: false,
-        };
-        FORMS.iter().map(tried).collect()
+        }
     }
 
     /// Whether the form reads a value as well.
     fn takes(&mut self, value: &[u8], text: &mut Vec<u8>) -> bool {
+        let is_day = || inrush_scan::integer(value).is_ok_and(rule::is_compact_day);
+        if self.form.is_of_digits && !is_day() {
+            return false;
+        }
         text.clear();
         let is_read = self.reads.canonical(value, text).is_some()
             && (self.form.family != Family::Number || !is_identifier(value));
@@ -154,6 +173,18 @@ impl Default for Forms {
 }
 
 impl Forms {
+    /// Those that a column of such values may have, which it is not taken for by itself.
+    fn of(ty: Type) -> Option<Self> {
+        match ty {
+            Type::Text => Some(Self::default()),
+            Type::Integer => {
+                let tried = DIGITS.as_ref().map(Tried::of).into_iter().collect();
+                Some(Self { tried, ..Self::default() })
+            }
+            _ => None,
+        }
+    }
+
     /// Looks at a value, of which an option may say that it is NULL or may not; `text` is room to work in.
     pub(crate) fn add(&mut self, value: &[u8], may_be_null: bool, text: &mut Vec<u8>) {
         if may_be_null && is_null_like(value) {
@@ -177,9 +208,9 @@ impl Forms {
     }
 }
 
-/// Looks whether the values of columns of text are of one form.
+/// Looks whether the values of columns of text, or of integers, are of one form.
 pub(crate) struct Proposer {
-    /// By column; none for what is no text.
+    /// By column; none for what is neither.
     forms: Vec<Option<Forms>>,
     /// Whether what stands in quotes is a text whatever is said of NULL.
     has_quotes: bool,
@@ -188,13 +219,13 @@ pub(crate) struct Proposer {
 }
 
 impl Proposer {
-    /// For these columns, of which the answer says whether they are to be looked at. What is found goes to `found`, one entry a column.
+    /// For columns of these types; `None` where one is not to be looked at. What is found goes to `found`, one entry a column.
     pub(crate) fn new(
-        columns: &[bool],
+        columns: &[Option<Type>],
         has_quotes: bool,
         found: Arc<Mutex<Vec<Option<Proposal>>>>,
     ) -> Self {
-        let forms = columns.iter().map(|is_meant| is_meant.then(Forms::default));
+        let forms = columns.iter().map(|ty| ty.and_then(Forms::of));
         Self { forms: forms.collect(), has_quotes, text: Vec::new(), found }
     }
 }
@@ -259,7 +290,7 @@ fn forms() -> Vec<Form> {
         let options = options.iter().map(|(option, value)| (*option, (*value).to_owned()));
         let options = options.collect();
         let own = (!request.types.is_empty()).then_some(request);
-        forms.push(Form { family, options, reads, own });
+        forms.push(Form { family, options, reads, own, is_of_digits: false });
     };
     let named = |value: &str| vec![format!("{NAME}={value}")];
     for (decimal, group) in NUMBERS {
@@ -319,6 +350,21 @@ mod tests {
     fn shown(options: &[(&str, String)]) -> String {
         let shown = options.iter().map(|(option, value)| format!("{option} {value}"));
         shown.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn days_in_digits_are_proposed_for_integers() {
+        let proposed = |values: &[&str]| {
+            let (mut forms, mut text) = (Forms::of(Type::Integer)?, Vec::new());
+            values.iter().for_each(|value| forms.add(value.as_bytes(), true, &mut text));
+            Some(shown(&forms.proposal()?.options))
+        };
+        let wanted = Some("--date-format %Y%m%d".to_owned());
+        assert_eq!(proposed(&["20240229", "19991231"]), wanted);
+        for none in [&["20240229", "20240230"][..], &["20240229", "7"], &["21010101"], &[]] {
+            assert_eq!(proposed(none), None, "{none:?}");
+        }
+        assert!(Forms::of(Type::Float).is_none());
     }
 
     #[test]

@@ -97,24 +97,24 @@ impl Source {
         }
         texts.extend(self.spread(&heads[0], Some(dialect))?);
         let (seen, texts) = self.survey(texts, width);
-        let is_text = |seen: &Observed| seen.values() > 0 && seen.ty() == Type::Text;
+        let ty = |seen: &Observed| (seen.values() > 0).then(|| seen.ty());
         let (row_bytes, rows) = (record_bytes(&texts), records(&texts));
-        let proposals = self.propose(seen.iter().map(is_text), texts);
+        let proposals = self.propose(seen.iter().map(ty), texts);
         Ok(Sampled { seen, proposals, row_bytes, rows })
     }
 
-    /// What to say of columns that are text, where all of their values in the samples are written in one way that an option reads.
+    /// What to say of columns that are text, and of integers that are to be days, where all of their values in the samples are written in one way that an option reads.
     pub(super) fn propose(
         &self,
-        are_text: impl Iterator<Item = bool>,
+        types: impl Iterator<Item = Option<Type>>,
         texts: Vec<Sample>,
     ) -> Vec<Option<Proposal>> {
         let reads = |at: usize| self.reads.get(at).and_then(Option::as_ref);
         let is_free = |at: usize| reads(at).is_none_or(|reads| !reads.makes_values());
-        let columns: Vec<bool> =
-            are_text.enumerate().map(|(at, is_text)| is_text && is_free(at)).collect();
+        let columns: Vec<Option<Type>> =
+            types.enumerate().map(|(at, ty)| ty.filter(|_| is_free(at))).collect();
         let found = Arc::new(Mutex::new(vec![None; columns.len()]));
-        if columns.contains(&true) {
+        if columns.iter().any(Option::is_some) {
             let has_quotes = matches!(self.grammar, Grammar::Delimited(_));
             let mut encoder =
                 self.looker(columns.len(), Proposer::new(&columns, has_quotes, Arc::clone(&found)));

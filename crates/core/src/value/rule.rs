@@ -22,6 +22,15 @@ pub const TIMESTAMP: Misfit<'static> = (Code::Type, "a timestamp (YYYY-MM-DD HH:
 pub const TIMESTAMP_ZONED: Misfit<'static> =
     (Code::Type, "a timestamp with an offset from UTC (YYYY-MM-DD HH:MM:SS+HH:MM)");
 
+/// Whether a number is written as `YYYYMMDD` writes a day of a time that data is of: 20240229.
+pub fn is_compact_day(number: i64) -> bool {
+    if !(19_000_101..=21_001_231).contains(&number) {
+        return false;
+    }
+    let (year, month, day) = (number / 10_000, number / 100 % 100, number % 100);
+    scan::is_date(format!("{year}-{month:02}-{day:02}").as_bytes())
+}
+
 /// The whole number that `[+-]?[0-9]+(\.0+)?` writes, if it is from `min` to `max`: programs that keep integers as doubles write 1 as
 /// 1.0, which is the same number. `wanted` is what the column takes.
 ///

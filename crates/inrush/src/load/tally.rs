@@ -10,6 +10,8 @@ use inrush_core::encode::{Grammar, NOT_ENDLESS, Shape, found_by_lane, verbatim};
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::flow::{Checksum, Chunk, Code, Found, Point, Slot};
 use inrush_core::ledger::{RejectsLength, Rows, SoFar};
+use inrush_core::reading::Family;
+use inrush_core::value::rule;
 use inrush_core::wording::{counted, said_of, were};
 use inrush_core::{Basis, Type};
 use inrush_source::Place;
@@ -363,6 +365,12 @@ impl Tally {
                     matches!(reject.at, Position::Columns { .. })
                         && plan.choice.columns.iter().any(is_it)
                 };
+                let is_of_days = |name: &String| {
+                    let mut columns = plan.choice.columns.iter();
+                    columns.any(|column| {
+                        column.name == *name && Family::of(column.ty) == Some(Family::Day)
+                    })
+                };
                 match (&reject.column, special_shown(&reject.message)) {
                     (Some(column), None) if reject.code == Code::Type && is_guess(&column) => error
                         .advise(format!(
@@ -378,6 +386,14 @@ impl Tally {
                         let name = format!("\"{}\"", column.replace('"', "\"\""));
                         error.advise(format!(
                             "write NULL for it: CASE WHEN isfinite({name}) THEN {name} END in DuckDB"
+                        ))
+                    }
+                    (Some(column), None)
+                        if is_of_days(column) && is_compact_day(&reject.message) =>
+                    {
+                        error.advise(format!(
+                            "{} reads it as a day",
+                            said_of("--date-format", column, "%Y%m%d")
                         ))
                     }
                     (Some(column), None)
@@ -403,6 +419,13 @@ fn spelled(plan: &Plan, shape: &Shape, chunk: &Chunk) -> impl Iterator<Item = u3
         field.is_some_and(is_it) && !plan.target.takes_nested(column)
     });
     spelled.map(|((at, _), _)| at)
+}
+
+/// Whether a message shows a value first that is a day in digits, and does not say itself how to have it read.
+fn is_compact_day(message: &str) -> bool {
+    let value = message.split(' ').next().unwrap_or_default().trim_matches('\'');
+    let is_day = value.parse().is_ok_and(rule::is_compact_day);
+    is_day && !message.contains("--date-format")
 }
 
 /// What isn't a number, or infinite, at the start of a message that shows it as a value of its column.

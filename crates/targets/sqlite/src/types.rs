@@ -153,6 +153,10 @@ pub(super) type Misfit = rule::Misfit<'static>;
 /// What a whole number has to be in a column of dates or timestamps.
 const OTHER_NUMBERS: &str = "a moment of SQLite's (Unix seconds or a Julian day), and --type COLUMN=integer loads it as the number that it is";
 
+/// What a number has to be there that is written as many programs write days.
+const SECONDS_OR_DAY: &str = "a moment beyond doubt (as Unix seconds it is in 1970): --type COLUMN=date --date-format COLUMN=%Y%m%d read it as a day, \
+                              and --type COLUMN=integer loads it as the number that it is";
+
 impl Store {
     pub(super) fn of(column: &Column) -> Self {
         let existing = column.declared.as_deref();
@@ -298,6 +302,7 @@ impl Store {
 
     /// SQLite's own convention for moments in an existing table: Unix seconds or Julian days. What `--type` calls a date is one. What none of
     /// its functions takes for either, such as 20240229101500 and milliseconds, is no moment there, and neither are the words for infinity.
+    /// Nor is 20240229, which is seconds of 1970 to SQLite, and hardly ever meant so.
     fn day_number(self, value: &[u8], misfit: Misfit) -> Result<Kept, Misfit> {
         // Julian days are within them. https://sqlite.org/lang_datefunc.html
         const SECONDS: std::ops::Range<f64> = -210_866_760_000.0..253_402_300_800.0;
@@ -310,6 +315,15 @@ impl Store {
             Kept::Real(number) => SECONDS.contains(&number),
             _ => false,
         };
+        let is_day = match kept {
+            Kept::Integer(number) => rule::is_compact_day(number),
+            // 20240229.0 is what programs write of integers among which some are missing.
+            Kept::Real(number) => number.fract() == 0.0 && rule::is_compact_day(number as i64),
+            _ => false,
+        };
+        if is_day {
+            return Err((misfit.0, SECONDS_OR_DAY));
+        }
         match (is_moment, kept) {
             (true, kept) => Ok(kept),
             // Programs keep milliseconds in such columns, and read them as their own.
@@ -623,6 +637,12 @@ mod tests {
                 "-210866760001",
             ] {
                 assert_eq!(moments.keep(beyond.as_bytes()).unwrap_err().0, Code::Type, "{beyond}");
+            }
+            for day in ["20240229", "19000101", "21001231", "20240229.0"] {
+                assert!(moments.keep(day.as_bytes()).unwrap_err().1.contains("%Y%m%d"), "{day}");
+            }
+            for none in ["20240230", "20241301", "18991231", "21010101", "2024022"] {
+                assert!(matches!(moments.keep(none.as_bytes()), Ok(Kept::Integer(_))), "{none}");
             }
             assert_eq!(moments.keep(b"2460000.5"), Ok(Kept::Real(2_460_000.5)));
             assert_eq!(moments.keep(b"253402300799"), Ok(Kept::Integer(253_402_300_799)));

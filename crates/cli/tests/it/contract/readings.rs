@@ -129,6 +129,23 @@ pub(super) fn that_no_form_fits_are_bad_rows_of_a_named_column<P: Place>() {
     });
 }
 
+/// 20240229 is no date as it stands, and no number of seconds.
+pub(super) fn of_days_in_digits_are_never_numbers<P: Place>() {
+    P::for_each(|place| {
+        place.files().write("in.csv", "id,day\n1,20240229\n2,20240301\n");
+        let args = ["in.csv", "--type", "day=date"];
+        let way = "--date-format day=%Y%m%d reads it as a day";
+        refuses(place, &["id", "day"], &args).says(&["line 2, column day", "'20240229'", way]);
+        let all = [&args[..], &["--max-rejects", "2"]].concat();
+        load(place, &all).exits(3).prints(&["2 values seen", "--date-format day=%Y%m%d"]);
+        let read = ["--date-format", "day=%Y%m%d", "--if-exists", "replace"];
+        load(place, &[&args[..], &read].concat()).exits(0);
+        let kinds = [Kind::Text, Kind::Date];
+        let found = plain_rows(all_of(place, &["id", "day"]), &kinds);
+        assert_eq!(found, plain("id,day\n1,2024-02-29\n2,2024-03-01\n", &kinds));
+    });
+}
+
 pub(super) fn that_come_late_and_fit_no_form_make_text_of_the_column<P: Place>() {
     let (text, line) = with_late_value("id,day", |id, is_late| {
         format!("{id},{}", if is_late { "2024-12-32" } else { "31.12.2024" })
