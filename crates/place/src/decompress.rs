@@ -21,14 +21,17 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// The compression that `head`, an input's first bytes, announces. Six bytes are enough.
+    /// The compression that `head`, an input's first bytes, announces. Six bytes are enough, but where a frame that is to be skipped comes
+    /// first, which zstd and LZ4 have in common: of one that is longer than `head` zstd is the guess, until it is opened.
     pub fn detect(head: &[u8]) -> Option<Self> {
         match head {
             [0x1f, 0x8b, ..] => Some(Compression::Gzip),
-            // A frame, or a skippable frame before one (RFC 8878, section 3.1.2).
-            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => {
-                Some(Compression::Zstd)
-            }
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Compression::Zstd),
+            // RFC 8878, section 3.1.2.
+            [0x50..=0x5f, 0x2a, 0x4d, 0x18, rest @ ..] => Some(match behind_skippable(rest) {
+                Some(rest) if Self::detect(rest) == Some(Compression::Lz4) => Compression::Lz4,
+                _ => Compression::Zstd,
+            }),
             [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some(Compression::Bzip2),
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Compression::Xz),
             [0x04, 0x22, 0x4d, 0x18, ..] => Some(Compression::Lz4),
@@ -56,11 +59,51 @@ impl Compression {
         let input = BufReader::with_capacity(256 << 10, input);
         Ok(match self {
             Compression::Gzip => Box::new(GzipMembers { decoder: Some(GzDecoder::new(input)) }),
-            Compression::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(input)?),
+            Compression::Zstd => zstd_or_lz4(input)?,
             Compression::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(input)),
             Compression::Xz => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(input)),
             Compression::Lz4 => Box::new(Lz4Frames::new(input)),
         })
+    }
+}
+
+/// What is behind a frame that is to be skipped, of which `rest` is what follows its magic number.
+fn behind_skippable(rest: &[u8]) -> Option<&[u8]> {
+    let (size, rest) = rest.split_first_chunk()?;
+    rest.get(u32::from_le_bytes(*size) as usize..)
+}
+
+/// The frames of a stream of zstd, unless they turn out to be of LZ4 behind those at its start that are to be skipped.
+fn zstd_or_lz4<'a>(
+    mut input: BufReader<Box<dyn Read + Send + 'a>>,
+) -> io::Result<Box<dyn Read + Send + 'a>> {
+    let mut magic = Vec::new();
+    loop {
+        input.by_ref().take(4).read_to_end(&mut magic)?;
+        match magic.as_slice() {
+            [0x50..=0x5f, 0x2a, 0x4d, 0x18] => skip_rest(&mut input)?,
+            // There was nothing but such frames.
+            [] => return Ok(Box::new(io::empty())),
+            _ => break,
+        }
+        magic.clear();
+    }
+    let is_lz4 = Compression::detect(&magic) == Some(Compression::Lz4);
+    let input = io::Cursor::new(magic).chain(input);
+    Ok(match is_lz4 {
+        true => Box::new(Lz4Frames::new(input)),
+        false => Box::new(zstd::stream::read::Decoder::with_buffer(input)?),
+    })
+}
+
+/// Passes over a frame that holds what a program has noted for itself, behind its magic number.
+fn skip_rest(input: &mut impl BufRead) -> io::Result<()> {
+    let mut size = [0; 4];
+    input.read_exact(&mut size)?;
+    let size = u64::from(u32::from_le_bytes(size));
+    match io::copy(&mut input.take(size), &mut io::sink())? {
+        passed if passed < size => Err(io::ErrorKind::UnexpectedEof.into()),
+        _ => Ok(()),
     }
 }
 
@@ -108,22 +151,6 @@ impl<R: BufRead> Lz4Frames<R> {
     fn new(input: R) -> Self {
         Self { decoder: FrameDecoder::new(Ending { input, ended: false }), between_frames: true }
     }
-
-    /// Passes over a frame that holds what a program has noted for itself.
-    fn skip_frame(&mut self) -> io::Result<()> {
-        let input = &mut self.decoder.get_mut().input;
-        let (mut magic, mut size) = ([0; 4], [0; 4]);
-        input.read_exact(&mut magic)?;
-        input.read_exact(&mut size)?;
-        let size = u64::from(u32::from_le_bytes(size));
-        if magic[1..] != [0x2a, 0x4d, 0x18] {
-            return Err(io::ErrorKind::InvalidData.into());
-        }
-        match io::copy(&mut input.take(size), &mut io::sink())? {
-            passed if passed < size => Err(io::ErrorKind::UnexpectedEof.into()),
-            _ => Ok(()),
-        }
-    }
 }
 
 impl<R: BufRead> Read for Lz4Frames<R> {
@@ -133,7 +160,12 @@ impl<R: BufRead> Read for Lz4Frames<R> {
                 match self.decoder.get_mut().input.fill_buf()? {
                     [] => return Ok(0),
                     [0x50..=0x5f, ..] => {
-                        self.skip_frame()?;
+                        let (input, mut magic) = (&mut self.decoder.get_mut().input, [0; 4]);
+                        input.read_exact(&mut magic)?;
+                        if magic[1..] != [0x2a, 0x4d, 0x18] {
+                            return Err(io::ErrorKind::InvalidData.into());
+                        }
+                        skip_rest(input)?;
                         continue;
                     }
                     _ => {}
@@ -228,6 +260,25 @@ mod tests {
             assert!(read(Compression::Lz4, &whole[..cut]).is_err(), "{cut}");
         }
         assert!(read(Compression::Lz4, &[first, b"\x5f\0\0\0\0\0\0\0"].concat()).is_err());
+    }
+
+    #[test]
+    fn what_is_behind_frames_to_be_skipped_tells_whose_they_are() {
+        for compression in [Compression::Lz4, Compression::Zstd] {
+            let frames = twice(compression, b"a\n");
+            let short = b"\x50\x2a\x4d\x18\x05\0\0\0notes\x5f\x2a\x4d\x18\0\0\0\0";
+            let whole = [short.as_slice(), &frames].concat();
+            assert_eq!(Compression::detect(&whole), Some(compression));
+            let mut long = [b"\x50\x2a\x4d\x18".as_slice(), &(1_u32 << 20).to_le_bytes()].concat();
+            long.resize(long.len() + (1 << 20), b'x');
+            let long = [long, whole.clone()].concat();
+            for whole in [whole, long] {
+                let first = Compression::detect(&whole[..8]).unwrap();
+                assert_eq!(read(first, &whole).unwrap(), b"a\na\n");
+                assert!(read(first, &whole[..whole.len() - 1]).is_err());
+            }
+        }
+        assert_eq!(read(Compression::Zstd, b"\x50\x2a\x4d\x18\0\0\0\0").unwrap(), b"");
     }
 
     #[test]

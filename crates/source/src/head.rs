@@ -137,6 +137,10 @@ fn no_record(name: &str, text: &[u8]) -> Error {
     }
 }
 
+/// What is looked at to tell a compression: its magic number, which may be behind what programs note for themselves (frames of zstd and
+/// LZ4 that are to be skipped).
+pub(super) const NOTES_BYTES: u64 = 4 << 10;
+
 /// Looks at what `reader` gives; `cut_off` when that is not all, which is then not the input's fault.
 fn look(
     place: &Place,
@@ -145,7 +149,7 @@ fn look(
     cut_off: bool,
 ) -> Result<Head> {
     let mut magic = Vec::new();
-    let got = reader.by_ref().take(8).read_to_end(&mut magic);
+    let got = reader.by_ref().take(NOTES_BYTES).read_to_end(&mut magic);
     got.map_err(|error| cannot_open(&place.name(), &error))?;
     let mut input = Input { compression: Compression::detect(&magic), ..Input::plain(place) };
     let forgive = |error: io::Error| if cut_off { Ok(0) } else { Err(input.read_error(&error)) };

@@ -371,7 +371,7 @@ impl At {
 fn compression(path: &Path) -> Result<Option<crate::Compression>> {
     let mut magic = Vec::new();
     File::open(path)
-        .and_then(|file| file.take(8).read_to_end(&mut magic))
+        .and_then(|file| file.take(crate::head::NOTES_BYTES).read_to_end(&mut magic))
         .map_err(|error| cannot_open(&inrush_core::path::text(path), &error))?;
     Ok(crate::Compression::detect(&magic))
 }
