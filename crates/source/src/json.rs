@@ -147,7 +147,8 @@ fn rows_inside(text: &[u8], layout: JsonLayout) -> Option<(String, String)> {
                 true => transposed(),
                 false => with_key(&first),
             })
-        })?;
+        })
+        .or_else(|| are_columns(text, &members).then(of_columns))?;
     Some((filter, key))
 }
 
@@ -162,6 +163,31 @@ fn transposed() -> (String, String) {
         ". as $o | ($o[keys_unsorted[0]] | keys_unsorted[]) as $row | map_values(.[$row])"
             .to_owned(),
         "rows, of which it has the columns".to_owned(),
+    )
+}
+
+/// Whether an object has nothing but lists, several of them, and all of the same length, which is more than one.
+fn are_columns(text: &[u8], members: &[JsonMember]) -> bool {
+    let mut lengths = members.iter().map(|member| length_of(member.value.raw(text)));
+    let first = lengths.next().flatten();
+    members.len() > 1
+        && first.is_some_and(|length| length > 1)
+        && lengths.all(|length| length == first)
+}
+
+/// How many elements a list has.
+fn length_of(list: &[u8]) -> Option<usize> {
+    let mut scanner = JsonScanner::new(JsonLayout::Values, JsonPart::WHOLE, list);
+    let mut elements = Vec::new();
+    let record = scanner.next(&mut elements)?;
+    (record.fault.is_none() && record.kind == JsonKind::Array).then_some(elements.len())
+}
+
+/// The filter of `jq` that makes rows of an object's columns, each a list, as `to_dict("list")` of pandas has them.
+fn of_columns() -> (String, String) {
+    (
+        "range(.[keys_unsorted[0]] | length) as $row | map_values(.[$row])".to_owned(),
+        "rows, of which it has the columns as lists".to_owned(),
     )
 }
 

@@ -136,6 +136,16 @@ fn rows_within_an_object_are_named() {
             ". as $o | ($o[keys_unsorted[0]] | keys_unsorted[]) as $row | map_values(.[$row])",
             "rows, of which it has the columns",
         ),
+        (
+            r#"{"id": [1, 2], "name": ["x", "y"]}"#,
+            "range(.[keys_unsorted[0]] | length) as $row | map_values(.[$row])",
+            "rows, of which it has the columns as lists",
+        ),
+        (
+            "{\n  \"id\": [\n    1,\n    2\n  ],\n  \"name\": [\n    \"x\",\n    \"y\"\n  ]\n}\n",
+            "range(.[keys_unsorted[0]] | length) as $row | map_values(.[$row])",
+            "rows, of which it has the columns as lists",
+        ),
     ] {
         let fixture = Fixture::new();
         fixture.write("in.json", text);
@@ -149,6 +159,10 @@ fn rows_within_an_object_are_named() {
         r#"{"a": {"at": [[1, 2], [3, 4]]}}"#,
         r#"{"at": [[1, 2], [3, 4, 5]]}"#,
         r#"{"at": [[1, 2], null]}"#,
+        r#"{"at": [1, 2], "b": [1, 2, 3]}"#,
+        r#"{"at": [1], "b": [2]}"#,
+        r#"{"at": [1, 2], "b": 7}"#,
+        r#"{"at": [1, 2]}"#,
     ] {
         let fixture = Fixture::new();
         fixture.write("in.json", text);
