@@ -333,13 +333,15 @@ class Rows:
         self.columns = _options.names("columns", columns)
         #: What a report is to warn of.
         self.notes: list[str] = []
+        #: Columns of a frame that have a type only because it could not be written without one.
+        self.untyped: list[str] = []
         # Whose child it may be, too.
         modules = {kind.__module__.partition(".")[0] for kind in type(rows).__mro__}
         self.is_pandas = "pandas" in modules
         if self.is_pandas:
             rows = self._pandas(rows)
         elif "polars" in modules:
-            rows = _polars(rows)
+            rows, self.untyped = _polars(rows)
         elif "numpy" in modules and hasattr(rows, "dtype"):
             rows = self._array(rows)
         elif not _is_arrow(rows):
@@ -540,14 +542,15 @@ def _changed(type: Any, among: tuple[str, ...] = _CHANGED) -> str | None:
     return next((one for one in found if one is not None), None)
 
 
-def _polars(frame: Any) -> Any:
-    """A frame of Polars whose columns are all of Arrow's own types."""
+def _polars(frame: Any) -> tuple[Any, list[str]]:
+    """A frame of Polars whose columns are all of Arrow's own types; and those that had no type before."""
     if hasattr(frame, "collect"):
         raise UsageError("a LazyFrame has no rows yet: write what its collect() returns")
     import polars  # type: ignore[import-not-found, unused-ignore]
 
     if hasattr(frame, "to_frame"):
         frame = frame.to_frame()
+    untyped = [name for name, dtype in frame.schema.items() if dtype == polars.Null]
     for name, dtype in frame.schema.items():
         if dtype == polars.Object:
             raise UsageError(f"column {name}: no database has a type for objects of Python")
@@ -555,7 +558,7 @@ def _polars(frame: Any) -> Any:
             frame = _cast(frame, name, _for_arrow(dtype, polars.Decimal(38, 0)))
         except polars.exceptions.PolarsError:
             frame = _cast(frame, name, _for_arrow(dtype, polars.String()))
-    return frame
+    return frame, untyped
 
 
 def _cast(frame: Any, name: str, dtype: Any) -> Any:

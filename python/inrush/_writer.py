@@ -193,7 +193,7 @@ class Writer(_inrush.RowWriter):
     def write(self, frame: Any) -> None:
         """Adds the rows of a frame, or of anything else that has Arrow's interface. Columns are found by name."""
         rows = Rows(frame)
-        self.write_frame(rows.rows, rows.columns, rows.is_pandas)
+        self.write_frame(rows.rows, rows.columns, rows.is_pandas, rows.untyped)
         self._notes.update(dict.fromkeys(rows.notes))
 
     def commit(self) -> None:

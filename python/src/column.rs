@@ -741,6 +741,11 @@ impl Column {
         }
     }
 
+    /// Whether there was one that is not NULL.
+    pub(crate) fn has_values(&self) -> bool {
+        self.kinds != Kinds::default()
+    }
+
     /// How many values it has.
     pub(crate) fn rows(&self) -> usize {
         self.rows

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchOptions};
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::{DataType, FieldRef, Schema, SchemaRef};
 use inrush::Error;
 use inrush::plan::{Inference, Plan, Type};
 use pyo3::intern;
@@ -142,6 +142,17 @@ impl Rows {
             None => column.field(),
         };
         Arc::new(Schema::new(self.columns.iter().map(field).collect::<Vec<_>>()))
+    }
+
+    /// The same, with the type of NULL for columns that have had no value.
+    pub(crate) fn schema_so_far(&self) -> SchemaRef {
+        let schema = self.schema();
+        let field = |(field, column): (&FieldRef, &Column)| match column.has_values() {
+            true => Arc::clone(field),
+            false => Arc::new(field.as_ref().clone().with_data_type(DataType::Null)),
+        };
+        let fields: Vec<_> = schema.fields().iter().zip(&self.columns).map(field).collect();
+        Arc::new(Schema::new(fields))
     }
 
     /// So many rows come as frames before the next one.
@@ -588,8 +599,7 @@ impl Rows {
         let mut arrays = batch.columns().to_vec();
         let mut fields = batch.schema().fields().to_vec();
         for column in &self.columns[arrays.len()..] {
-            let array =
-                arrow_array::new_null_array(&arrow_schema::DataType::Null, batch.num_rows());
+            let array = arrow_array::new_null_array(&DataType::Null, batch.num_rows());
             fields.push(Arc::new(column.field().with_data_type(array.data_type().clone())));
             arrays.push(array);
         }

@@ -7,11 +7,11 @@ use arrow_array::ffi::{FFI_ArrowArray, from_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::{
     Array, ArrayReader, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchOptions,
-    RecordBatchReader, StructArray, cast::AsArray, make_array,
+    RecordBatchReader, StructArray, cast::AsArray, make_array, new_null_array,
 };
 use arrow_buffer::NullBuffer;
 use arrow_schema::ffi::FFI_ArrowSchema;
-use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, FieldRef, Schema, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
@@ -37,6 +37,33 @@ pub(crate) fn of(given: &Bound<'_, PyAny>) -> PyResult<Option<Reader>> {
         return Err(errors::raise(given.py(), &error, Vec::new()));
     }
     Ok(Some(reader))
+}
+
+/// The same rows with columns of NULL in place of these, which have no other value.
+pub(crate) fn with_nulls(reader: Reader, names: &[String]) -> Reader {
+    if names.is_empty() {
+        return reader;
+    }
+    let own = reader.schema();
+    let field = |field: &FieldRef| match names.contains(field.name()) {
+        true => Arc::new(field.as_ref().clone().with_data_type(DataType::Null)),
+        false => Arc::clone(field),
+    };
+    let fields: Vec<_> = own.fields().iter().map(field).collect();
+    let schema = Arc::new(Schema::new_with_metadata(fields, own.metadata().clone()));
+    let batches = {
+        let schema = Arc::clone(&schema);
+        reader.map(move |batch| {
+            let batch = batch?;
+            let values = |(column, field): (&ArrayRef, &FieldRef)| match field.data_type() {
+                DataType::Null => new_null_array(&DataType::Null, column.len()),
+                _ => Arc::clone(column),
+            };
+            let columns = batch.columns().iter().zip(schema.fields()).map(values).collect();
+            RecordBatch::try_new(Arc::clone(&schema), columns)
+        })
+    };
+    Box::new(RecordBatchIterator::new(batches, schema))
 }
 
 /// The columns of an object that has `__arrow_c_schema__`, or rows with columns of their own; `None` where it has neither.

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-use arrow_array::RecordBatch;
-use arrow_schema::{FieldRef, SchemaRef};
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use crossbeam_channel::never;
+use inrush::plan::Inference;
 use inrush::{Aftermath, Error, LoadOptions, Observer, Report, Steps, Writer};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -21,6 +22,9 @@ use crate::watch::{TICK, Watch, Watching, go_on};
 
 /// How often the caller's thread looks whether the one that looks after the clock is through.
 const PAUSE: Duration = Duration::from_millis(1);
+
+/// How many bytes of batches wait for one that says of what type a column is which has only NULLs so far.
+const UNTYPED_MAX: usize = 64 << 20;
 
 /// How many times this process is a child: writers made before are its parent's.
 static FORKS: AtomicU64 = AtomicU64::new(0);
@@ -57,6 +61,8 @@ struct Shared {
 struct State {
     names: Option<Vec<String>>,
     rows: Option<Rows>,
+    /// What came before the load begins.
+    untyped: Option<Untyped>,
     writer: Option<Writer>,
     /// How many rows came as frames.
     framed: u64,
@@ -68,6 +74,52 @@ struct State {
     since: Option<Instant>,
     /// What went wrong while no call was under way.
     failed: Option<Error>,
+}
+
+/// Batches with columns that have no value yet: a later one may say of what type these are.
+struct Untyped {
+    /// The type of such a column is that of NULL.
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+    bytes: usize,
+}
+
+impl Untyped {
+    fn of(schema: SchemaRef) -> Self {
+        Self { schema, batches: Vec::new(), bytes: 0 }
+    }
+
+    /// Whether no later batch can say more of the types.
+    fn is_typed(&self, options: &LoadOptions) -> bool {
+        let is_known = |field: &FieldRef| {
+            *field.data_type() != DataType::Null || options.types.contains_key(field.name())
+        };
+        options.inference == Inference::Text || self.schema.fields().iter().all(is_known)
+    }
+
+    /// Types that it lacks are those of these columns.
+    fn learn(&mut self, columns: &Schema) {
+        let known = |field: &FieldRef| match columns.column_with_name(field.name()) {
+            // The rows before have NULL there.
+            Some((_, column)) if *field.data_type() == DataType::Null => {
+                Arc::new(column.clone().with_nullable(true))
+            }
+            _ => Arc::clone(field),
+        };
+        let fields: Vec<_> = self.schema.fields().iter().map(known).collect();
+        let metadata = self.schema.metadata().clone();
+        self.schema = Arc::new(Schema::new_with_metadata(fields, metadata));
+    }
+
+    fn hold(&mut self, batch: RecordBatch) {
+        // Of a slice only what is in it; what can't be counted so is one of few.
+        let bytes_of = |column: &Arc<dyn Array>| {
+            let bytes = column.to_data().get_slice_memory_size();
+            bytes.unwrap_or_else(|_| column.get_array_memory_size()) + size_of_val(column)
+        };
+        self.bytes += batch.columns().iter().map(bytes_of).sum::<usize>();
+        self.batches.push(batch);
+    }
 }
 
 impl Shared {
@@ -95,30 +147,43 @@ impl Shared {
             return;
         }
         state.begin_step();
-        let State { rows, writer, failed, .. } = &mut *state;
-        let mut hand_on = || {
-            if let Some(rows) = rows {
-                rows.close();
-                while let Some(batch) = rows.take() {
-                    let writer = match writer {
-                        Some(writer) => writer,
-                        None => {
-                            rows.settle();
-                            writer.insert(self.begin(rows.schema())?)
-                        }
-                    };
-                    writer.write(&batch)?;
-                }
+        let hand_on = |state: &mut State| {
+            state.gather();
+            if let Some(Untyped { schema, batches, .. }) = state.untyped.take() {
+                let writer = state.writer.insert(self.begin(schema)?);
+                batches.iter().try_for_each(|batch| writer.write(batch))?;
             }
-            writer.as_mut().map_or(Ok(()), Writer::commit_soon)
+            let State { rows, writer: Some(writer), .. } = state else { return Ok(()) };
+            while let Some(batch) = rows.as_mut().and_then(Rows::take) {
+                writer.write(&batch)?;
+            }
+            writer.commit_soon()
         };
-        if let Err(error) = hand_on() {
-            *failed = Some(error);
+        if let Err(error) = hand_on(&mut state) {
+            state.failed = Some(error);
         }
     }
 }
 
 impl State {
+    /// The columns, once they are known.
+    fn schema(&self) -> Option<&SchemaRef> {
+        self.writer.as_ref().map(Writer::schema).or(self.untyped.as_ref().map(|own| &own.schema))
+    }
+
+    /// Closes the batch of rows so far, and holds it where the load hasn't begun.
+    fn gather(&mut self) {
+        let Some(rows) = &mut self.rows else { return };
+        rows.close();
+        if self.writer.is_none() && rows.has_batch() {
+            let schema = rows.schema_so_far();
+            rows.settle();
+            let untyped = self.untyped.get_or_insert_with(|| Untyped::of(Arc::clone(&schema)));
+            untyped.learn(&schema);
+            std::iter::from_fn(|| rows.take()).for_each(|batch| untyped.hold(batch));
+        }
+    }
+
     /// Counts rows of a writer in steps; whether a step is full.
     #[inline]
     fn count(&mut self, rows: usize, steps: &Steps) -> bool {
@@ -197,6 +262,7 @@ impl RowWriter {
         let state = State {
             names,
             rows: None,
+            untyped: None,
             writer: None,
             framed: 0,
             is_over: false,
@@ -247,18 +313,19 @@ impl RowWriter {
     }
 
     /// Adds the rows of a frame, or of anything else that has Arrow's interface. With `names` it is tuples, of which `nan_is_null` says
-    /// whether a float that is no number is NULL.
-    #[pyo3(signature = (frame, names=None, nan_is_null=false))]
+    /// whether a float that is no number is NULL; else columns called as one of `untyped` have no type, and only NULLs.
+    #[pyo3(signature = (frame, names=None, nan_is_null=false, untyped=Vec::new()))]
     fn write_frame(
         &self,
         py: Python<'_>,
         frame: &Bound<'_, PyAny>,
         names: Option<Vec<String>>,
         nan_is_null: bool,
+        untyped: Vec<String>,
     ) -> PyResult<()> {
         let _call = self.call(py)?;
         let mut held = Held { writer: self, state: Some(self.open(py)?) };
-        let written = self.write_held(py, &mut held, frame, names, nan_is_null);
+        let written = self.write_held(py, &mut held, frame, names, nan_is_null, &untyped);
         if let Err(raised) = written {
             // Where the state can't be had again, what has gone wrong there is what is told.
             let state = held.state(py)?;
@@ -312,10 +379,9 @@ impl RowWriter {
                 let what = "no row was written, so say what the columns are: columns=[...]";
                 return Err(errors::usage(py, what));
             };
-            let field =
-                |name: &String| arrow_schema::Field::new(name, arrow_schema::DataType::Utf8, true);
+            let field = |name: &String| Field::new(name, DataType::Utf8, true);
             let fields: Vec<_> = names.iter().map(field).collect();
-            let schema = Arc::new(arrow_schema::Schema::new(fields));
+            let schema = Arc::new(Schema::new(fields));
             self.begin(py, &mut state, schema)?;
         }
         state.is_over = true;
@@ -345,7 +411,7 @@ impl RowWriter {
         let _call = self.call(py)?;
         let (mut state, raised) = self.lock(py);
         state.is_over = true;
-        state.rows = None;
+        (state.rows, state.untyped) = (None, None);
         let writer = state.writer.take();
         drop(state);
         let Some(writer) = writer else {
@@ -392,9 +458,9 @@ impl Drop for RowWriter {
         Python::attach(|py| {
             py.detach(|| {
                 let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
-                let writer = state.writer.take();
+                let (writer, untyped) = (state.writer.take(), state.untyped.take());
                 drop(state);
-                drop(writer);
+                drop((writer, untyped));
             });
         });
     }
@@ -469,8 +535,14 @@ impl RowWriter {
         frame: &Bound<'_, PyAny>,
         names: Option<Vec<String>>,
         nan_is_null: bool,
+        untyped: &[String],
     ) -> PyResult<()> {
-        self.flush(py, held.state(py)?, true)?;
+        let state = held.state(py)?;
+        if state.writer.is_none() {
+            state.gather();
+        } else {
+            self.flush(py, state, true)?;
+        }
         if let Some(names) = names {
             let mut rows: Option<Rows> = None;
             for row in frame.try_iter()? {
@@ -497,13 +569,14 @@ impl RowWriter {
             }
             return Ok(());
         }
-        let Some(mut reader) = stream::of(frame)? else {
+        let Some(reader) = stream::of(frame)? else {
             let name = frame.get_type().name()?;
             let what = format!(
                 "a {name} is no frame: write() takes one after the other, and insert_many() rows of Python"
             );
             return Err(errors::usage(py, what));
         };
+        let mut reader = stream::with_nulls(reader, untyped);
         self.begin_with(py, held.state(py)?, reader.schema())?;
         while let Some(batch) = held.apart(|| py.detach(|| reader.next())) {
             self.send_aligned(py, held.state(py)?, &batch.map_err(stream::failed)?)?;
@@ -544,9 +617,9 @@ impl RowWriter {
             Some(rows) => rows,
             None => {
                 let mut names = state.names.clone();
-                if let Some(writer) = &state.writer {
+                if let Some(schema) = state.schema() {
                     // A frame came before, and has said what the columns are.
-                    let fields = writer.schema().fields().iter();
+                    let fields = schema.fields().iter();
                     names = Some(fields.map(|field| field.name().clone()).collect());
                 }
                 if names.is_none() && rows::is_nameless(row) {
@@ -556,7 +629,7 @@ impl RowWriter {
                 let mut rows = Rows::like(row, names, &self.shared.taking(false))?;
                 rows.check_columns(py)?;
                 rows.pass(state.framed);
-                rows.is_behind_frame = state.names.is_none() && state.writer.is_some();
+                rows.is_behind_frame = state.names.is_none() && state.schema().is_some();
                 state.rows.insert(rows)
             }
         };
@@ -582,18 +655,13 @@ impl RowWriter {
 
     /// Hands on the batches so far, once it is known what the columns are; with `all` whatever there is.
     fn flush(&self, py: Python<'_>, state: &mut State, all: bool) -> PyResult<()> {
-        let Some(rows) = &mut state.rows else { return Ok(()) };
-        if all {
-            rows.close();
+        if state.writer.is_none() && !(all || state.rows.as_ref().is_some_and(Rows::is_sampled)) {
+            return Ok(());
         }
-        if state.writer.is_none() {
-            if rows.pending() == 0 || !(all || rows.is_sampled()) {
-                return Ok(());
-            }
-            let schema = rows.schema();
-            rows.settle();
-            self.begin(py, state, schema)?;
+        if all || state.writer.is_none() {
+            state.gather();
         }
+        self.settle(py, state)?;
         while let Some(batch) = state.rows.as_mut().and_then(Rows::take) {
             self.send(py, state, &batch)?;
         }
@@ -601,14 +669,14 @@ impl RowWriter {
     }
 
     fn send_rows(&self, py: Python<'_>, state: &mut State, rows: &mut Rows) -> PyResult<()> {
-        self.begin_with(py, state, rows.schema())?;
+        self.begin_with(py, state, rows.schema_so_far())?;
         while let Some(batch) = rows.take() {
             self.send_aligned(py, state, &batch)?;
         }
         Ok(())
     }
 
-    /// Begins the load, if it isn't under way, with the columns of a frame or those that were said.
+    /// Begins the load, if it isn't under way, with the columns of a frame or those that were said: once they all have a type.
     fn begin_with(&self, py: Python<'_>, state: &mut State, schema: SchemaRef) -> PyResult<()> {
         if state.writer.is_some() {
             return Ok(());
@@ -618,18 +686,30 @@ impl RowWriter {
             Some(names) => {
                 let field = |name: &String| match schema.column_with_name(name) {
                     Some((_, field)) => field.clone(),
-                    None => arrow_schema::Field::new(name, arrow_schema::DataType::Utf8, true),
+                    None => Field::new(name, DataType::Null, true),
                 };
-                Arc::new(arrow_schema::Schema::new(names.iter().map(field).collect::<Vec<_>>()))
+                Arc::new(Schema::new(names.iter().map(field).collect::<Vec<_>>()))
             }
         };
-        self.begin(py, state, schema)
+        let untyped = state.untyped.get_or_insert_with(|| Untyped::of(Arc::clone(&schema)));
+        untyped.learn(&schema);
+        if untyped.is_typed(&self.shared.options) {
+            self.settle(py, state)?;
+        }
+        Ok(())
+    }
+
+    /// Begins the load with the types that are known, if there are columns and it isn't under way.
+    fn settle(&self, py: Python<'_>, state: &mut State) -> PyResult<()> {
+        let Some(Untyped { schema, batches, .. }) = state.untyped.take() else { return Ok(()) };
+        self.begin(py, state, schema)?;
+        batches.iter().try_for_each(|batch| self.send(py, state, batch))
     }
 
     /// Sends a batch whose columns are found by name, as those of dicts are; one that it lacks is NULL.
     fn send_aligned(&self, py: Python<'_>, state: &mut State, batch: &RecordBatch) -> PyResult<()> {
-        let Some(writer) = &state.writer else { return Ok(()) };
-        let (own, given) = (writer.schema(), batch.schema());
+        let Some(own) = state.schema() else { return Ok(()) };
+        let (own, given) = (Arc::clone(own), batch.schema());
         let is_unknown = |field: &&FieldRef| own.column_with_name(field.name()).is_none();
         if let Some(unknown) = given.fields().iter().find(is_unknown) {
             let name = unknown.name();
@@ -640,23 +720,27 @@ impl RowWriter {
         let (mut fields, mut arrays) = (given.fields().to_vec(), batch.columns().to_vec());
         for field in own.fields() {
             if given.column_with_name(field.name()).is_none() {
-                let ty = arrow_schema::DataType::Null;
+                let ty = DataType::Null;
                 arrays.push(arrow_array::new_null_array(&ty, batch.num_rows()));
-                fields.push(Arc::new(arrow_schema::Field::new(field.name(), ty, true)));
+                fields.push(Arc::new(Field::new(field.name(), ty, true)));
             }
         }
-        let schema = Arc::new(arrow_schema::Schema::new(fields));
+        let schema = Arc::new(Schema::new(fields));
         let batch = RecordBatch::try_new(schema, arrays).map_err(stream::failed)?;
-        if let Some(steps) = &self.shared.steps
-            && batch.num_rows() > 0
-        {
-            state.count(batch.num_rows(), steps);
-        }
+        let is_step = match &self.shared.steps {
+            Some(steps) if batch.num_rows() > 0 => state.count(batch.num_rows(), steps),
+            _ => false,
+        };
         state.framed += batch.num_rows() as u64;
         if let Some(rows) = &mut state.rows {
             rows.pass(batch.num_rows() as u64);
         }
-        self.send(py, state, &batch)
+        let Some(untyped) = &mut state.untyped else { return self.send(py, state, &batch) };
+        untyped.hold(batch);
+        if is_step || untyped.bytes > UNTYPED_MAX {
+            self.settle(py, state)?;
+        }
+        Ok(())
     }
 
     fn begin(&self, py: Python<'_>, state: &mut State, schema: SchemaRef) -> PyResult<()> {

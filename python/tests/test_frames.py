@@ -3,6 +3,7 @@
 import datetime as dt
 import decimal
 import re
+import time
 import uuid
 from decimal import Decimal as D
 
@@ -612,3 +613,70 @@ def test_a_damaged_page_of_a_parquet_file_is_found_by_its_checksum(tmp_path, sql
     path.write_bytes(whole[:500] + bytes([whole[500] ^ 1]) + whole[501:])
     with pytest.raises(inrush.SourceError, match="CRC"):
         inrush.load(path, sqlite.url, table=sqlite.table)
+
+
+def frames_of(library):
+    """Makes frames of columns by name, whose values may be nothing but None."""
+    module = pytest.importorskip(library)
+    if library == "pyarrow":
+        return module.table
+    if library == "pandas":
+        return lambda columns: module.DataFrame({name: module.Series(values, dtype=object) for name, values in columns.items()})
+    return module.DataFrame
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "rows"])
+@pytest.mark.parametrize("end", ["end", "batch"])
+def test_columns_without_a_value_have_the_type_of_a_later_frame(sqlite, library, end):
+    """They became columns of text."""
+    frame = frames_of("pyarrow" if library == "rows" else library)
+    with sqlite.writer(commit=end) as rows:
+        first = {"id": [1, 2], "n": [None, None], "x": [None, None]}
+        if library == "rows":
+            rows.insert_many(dict(zip(first, row)) for row in zip(*first.values()))
+        else:
+            rows.write(frame(first))
+        rows.write(frame({"id": [3], "n": [7], "x": [None]}))
+        rows.insert({"id": 4, "n": None, "x": None})
+        rows.write(frame({"n": [8], "x": [1.5], "id": [5]}))
+    assert rows.report.rows_loaded == 5
+    assert [sqlite.values(name) for name in ("id", "n", "x")] == [[1, 2, 3, 4, 5], [None, None, 7, None, 8], [None] * 4 + [1.5]]
+    connection = sqlite.connect()
+    types = [type for (type,) in connection.execute("select type from pragma_table_info('t')")]
+    connection.close()
+    assert types == ["INTEGER", "INTEGER", "REAL"]
+
+
+@pytest.mark.parametrize("late", [None, 7])
+def test_columns_without_a_value_are_text_where_a_step_has_to_be_committed(sqlite, late):
+    frame = frames_of("pyarrow")
+    with sqlite.writer(commit="batch", rows_per_commit=2) as rows:
+        rows.write(frame({"id": [1], "n": [None]}))
+        if late is None:
+            rows.commit()
+        else:
+            rows.write(frame({"id": [2], "n": [None]}))
+        for _ in range(100):
+            if sqlite.exists():
+                break
+            time.sleep(0.05)
+        assert sqlite.count() == (1 if late is None else 2)
+        rows.write(frame({"id": [3], "n": [7]}))
+    assert sqlite.values("n")[-1] == "7"
+
+
+def test_columns_without_a_value_wait_in_bounded_memory(sqlite):
+    frame = frames_of("pyarrow")
+    with sqlite.writer() as rows:
+        for _ in range(70):
+            rows.write(frame({"s": ["x" * (1 << 20)], "n": [None]}))
+        rows.write(frame({"s": ["y"], "n": [7]}))
+    assert sqlite.values("n") == [None] * 70 + ["7"]
+
+
+def test_columns_without_a_value_are_there_at_the_end(place):
+    frame = frames_of("pyarrow")
+    with place.writer() as rows:
+        rows.write(frame({"id": [1], "n": [None]}))
+        rows.write(frame({"id": [2], "n": [None]}))
+    assert place.values("n") == [None, None]
