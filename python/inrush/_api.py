@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, MappingView, Sequence, Set
-from typing import Any, Callable
+from typing import Any, Callable, TypeVar, cast
 
 from . import _inrush, _options
 from ._errors import RejectedRow, UsageError
@@ -28,10 +29,30 @@ def _sources(source: Any) -> list[str]:
     return [os.fspath(one) for one in sources]
 
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def explained(function: _Function) -> _Function:
+    """The function, which says of another library's keywords what they are called here."""
+    code = function.__code__
+    known = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+
+    @functools.wraps(function)
+    def called(*args: Any, **keywords: Any) -> Any:
+        for name in keywords:
+            # Of any other Python knows best which one is meant.
+            if name not in known and name in _options.ELSEWHERE:
+                raise _options.unexpected(function.__qualname__, name, known)
+        return function(*args, **keywords)
+
+    return cast(_Function, called)
+
+
 def _same(row: RejectedRow, _floats: Collection[str]) -> RejectedRow:
     return row
 
 
+@explained
 def load(
     source: Any,
     target: Any,
@@ -106,6 +127,7 @@ def load(
     return Report(*_inrush.load(_options.watching(progress, rejects, _same), said))
 
 
+@explained
 def plan(
     source: Any,
     target: Any,
@@ -168,6 +190,7 @@ def plan(
     return Plan(told, words, options)
 
 
+@explained
 def check(
     source: Any,
     target: Any = "",
@@ -230,6 +253,7 @@ def check(
     return Check(_inrush.check(_options.watching(progress, None, _same), said, shown))
 
 
+@explained
 def write(
     rows: Any,
     target: Any,

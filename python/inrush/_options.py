@@ -268,6 +268,61 @@ OF_FILES = frozenset(
 )
 
 
+#: What pandas, Polars, drivers of databases and the command call an option: the keyword that it is here, or what to do instead.
+ELSEWHERE: dict[str, str] = {
+    "batch_size": "leave it out: memory is bounded, however many rows there are",
+    "chunksize": "leave it out: memory is bounded, however many rows there are",
+    "column_types": "types",
+    "comment_char": "comment",
+    "comment_prefix": "comment",
+    "compression": "leave it out: the file itself says it",
+    "con": "target",
+    "connection": "target",
+    "db_schema_name": 'write table="SCHEMA.TABLE"',
+    "dtype": "types",
+    "dtypes": "types",
+    "engine": "leave it out: the target says it all",
+    "engine_options": "leave it out: the target says it all",
+    "escape_char": "escape",
+    "escapechar": "escape",
+    "false_values": "false",
+    "has_header": "header",
+    "if_table_exists": "if_exists",
+    "index": "leave it out: a pandas index is a column where it has a name; indexes=[...] are those of the table",
+    "index_label": "leave it out: frame.rename_axis(...) gives a pandas index a name, with which it is a column",
+    "match": "match_by",
+    "method": "leave it out: rows go the fastest way that the database has",
+    "mode": "if_exists",
+    "na_values": "nulls",
+    "name": "table",
+    "null": "nulls",
+    "null_values": "nulls",
+    "parse_dates": "types",
+    "quote_char": "quote",
+    "quotechar": "quote",
+    "schema": 'write table="SCHEMA.TABLE"; types={"COLUMN": "TYPE"} says what columns are',
+    "schema_overrides": "types",
+    "sep": "delimiter",
+    "separator": "delimiter",
+    "set": "settings",
+    "skip_rows": "skip_lines",
+    "skiprows": "skip_lines",
+    "table_name": "table",
+    "true_values": "true",
+    "type": "types",
+    "usecols": "columns",
+}
+
+
+def unexpected(function: str, name: str, known: Collection[str]) -> TypeError:
+    """A keyword that a function does not have, in Python's own words; and what it is called here, where that is known."""
+    what = f"{function}() got an unexpected keyword argument '{name}'"
+    said = ELSEWHERE.get(name, "")
+    if said.isidentifier():
+        said = f"it is {said}= here" if said in known else ""
+    return TypeError(f"{what}: {said}" if said else what)
+
+
 def _before_equals(what: str, name: Any) -> str:
     """The name of a column in front of a `=`, and so one without."""
     named = _name(what, name)

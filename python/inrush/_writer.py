@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Callable
 
 from . import _inrush, _options
-from ._api import Rows
+from ._api import Rows, explained
 from ._errors import RejectedRow, UsageError, behind_steps
 from ._result import Report
 
@@ -75,6 +75,7 @@ class Writer(_inrush.RowWriter):
     #: What SIGTERM had done before.
     _old_handler: Any
 
+    @explained
     def __new__(
         cls,
         target: Any,

@@ -68,7 +68,7 @@ def _refuse(function: str, said: Mapping[str, Any], no_file: str | None = None) 
     `no_file` says why, none."""
     for name in said:
         if name not in _options.KNOWN:
-            raise TypeError(f"{function}() got an unexpected keyword argument '{name}'")
+            raise _options.unexpected(function, name, _options.KNOWN)
         if name in _options.OF_FILES:
             why = no_file
         elif function == "write" and name in (begin.__kwdefaults__ or ()):

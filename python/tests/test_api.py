@@ -517,6 +517,44 @@ def test_options_are_the_commands():
     assert {other_names.get(option, option) for option in options} - of_the_command - keywords == set()
 
 
+@pytest.mark.parametrize("function", ["write", "load", "plan", "check", "Writer"])
+def test_keywords_of_other_libraries_are_explained(function, tmp_path):
+    """A bare TypeError let people guess."""
+    import inspect
+
+    from inrush import _options
+
+    called = getattr(inrush, function)
+    args = [tmp_path / "x.db"] if function == "Writer" else [[{"id": 1}], tmp_path / "x.db"]
+    keywords = {"table", *inspect.signature(inrush.Writer.__new__ if function == "Writer" else called).parameters}
+    assert "indexes" in keywords
+    said = dict(_options.ELSEWHERE)
+    for name, advice in said.items():
+        assert name not in inspect.signature(inrush.load).parameters
+        wanted = f"unexpected keyword argument '{name}'"
+        if not advice.isidentifier():
+            wanted += ": " + advice
+        elif advice in keywords:
+            wanted += f": it is {advice}= here"
+        with pytest.raises(TypeError, match=re.escape(wanted) + "($|\\.)"):
+            called(*args, **{name: "x"})
+    # As pandas has them: no target.
+    with pytest.raises(TypeError, match="'con': it is target= here"):
+        called(*args[:-1], con="x.db", index=False)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'tabel'"):
+        called(*args, tabel="x")
+    assert not (tmp_path / "x.db").exists()
+
+
+def test_keywords_of_other_libraries_are_those_of_some_function():
+    import inspect
+
+    from inrush import _options
+
+    keywords = {*inspect.signature(inrush.load).parameters}
+    assert {said for said in _options.ELSEWHERE.values() if said.isidentifier()} <= keywords
+
+
 def test_paths_are_no_rows(tmp_path):
     for paths in (["x.csv"], [tmp_path / "x.csv"]):
         with pytest.raises(inrush.UsageError, match="is no row: load\\(\\) reads files"):
