@@ -298,8 +298,9 @@ def write(
     """Loads rows of the program into a table: all of them or none.
 
     `rows` is a frame or a result of Polars, PyArrow, pandas, DuckDB, ADBC or whatever else has Arrow's PyCapsule interface; an iterable
-    of dicts, tuples, named tuples, dataclasses or other objects with fields; or the path of a file, as for `load`. `columns` names the
-    values of tuples, and as a dict gives columns types, in the words of `--type`. The other keywords are those of `load`.
+    of dicts, tuples, named tuples, dataclasses or other objects with fields; a dict of columns, each a list of values; or the path of a
+    file, as for `load`. `columns` names the values of tuples, and as a dict gives columns types, in the words of `--type`. The other
+    keywords are those of `load`.
 
     An exception that the program's own iterator raises comes out as it is; nothing is loaded then.
 
@@ -368,13 +369,18 @@ class Rows:
             rows, self.untyped = _polars(rows)
         elif "numpy" in modules and hasattr(rows, "dtype"):
             rows = self._array(rows)
+        elif isinstance(rows, Mapping):
+            rows = _Columns(rows)
+            if not len(rows) and self.columns is None:
+                # No row has their names.
+                self.columns = rows.names
         elif not _is_arrow(rows):
             rows = self._result(rows)
         elif modules & {"duckdb", "_duckdb"} and hasattr(rows, "types"):
             _refuse_changed(zip(rows.columns, rows.types))
         if not isinstance(rows, Iterable) and not _is_arrow(rows):
             raise UsageError(f"a {type(rows).__name__} has no rows: write a frame, or an iterable of dicts, tuples or objects")
-        if isinstance(rows, (Mapping, bytes, bytearray)):
+        if isinstance(rows, (bytes, bytearray)):
             raise UsageError(f"a {type(rows).__name__} is no iterable of rows")
         if isinstance(rows, Sequence) and len(rows) and isinstance(rows[0], (str, os.PathLike)):
             raise UsageError(f"a {type(rows[0]).__name__} is no row: load() reads files, several of them as well")
@@ -444,6 +450,10 @@ class Rows:
     def fed(self, names: list[str] | None) -> tuple[Any, list[str] | None, bool, bool]:
         """As the extension module takes them."""
         return (self.rows, names, self.is_replayable, self.is_pandas)
+
+    def frame(self) -> tuple[Any, list[str] | None]:
+        """As a writer takes them: what has Arrow's interface, or tuples and the names of their values."""
+        return self.rows.tuples() if isinstance(self.rows, _Columns) else (self.rows, self.columns)
 
     def names(self, said: dict[str, Any]) -> list[str] | None:
         """The columns' names, where the rows have none of their own: those of the table."""
@@ -527,6 +537,36 @@ class _Tuples:
 
     def __iter__(self) -> Any:
         return self._frame.itertuples(index=False, name=None)
+
+
+class _Columns(Sequence[dict[str, Any]]):
+    """A dict of columns, as rows by name."""
+
+    def __init__(self, columns: Mapping[Any, Any]) -> None:
+        self.names = _options.names("columns", list(columns)) or []
+        if not self.names:
+            raise UsageError("a dict without columns has no rows")
+        self._columns = list(columns.values())
+        for name, values in zip(self.names, self._columns):
+            is_array = type(values).__module__.partition(".")[0] == "numpy" and getattr(values, "ndim", 0) == 1
+            if not (is_array or isinstance(values, Sequence)) or isinstance(values, (str, bytes, bytearray, memoryview)):
+                what = f"of a dict of columns each is a list of values, and '{name}' is a {type(values).__name__}"
+                raise UsageError(f"{what}: one row is written as [row], and a dict of series as a frame of them")
+            if len(values) != len(self._columns[0]):
+                raise UsageError(f"column '{self.names[0]}' has {len(self._columns[0])} values, and '{name}' {len(values)}")
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    def __getitem__(self, at: Any) -> Any:
+        return {name: values[at] for name, values in zip(self.names, self._columns)}
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return (dict(zip(self.names, row)) for row in zip(*self._columns))
+
+    def tuples(self) -> tuple[Iterator[tuple[Any, ...]], list[str]]:
+        """The rows without their names, and these."""
+        return zip(*self._columns), self.names
 
 
 #: What gives the same rows whenever it is iterated over.

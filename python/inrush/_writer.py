@@ -192,9 +192,9 @@ class Writer(_inrush.RowWriter):
         pass
 
     def write(self, frame: Any) -> None:
-        """Adds the rows of a frame, or of anything else that has Arrow's interface. Columns are found by name."""
+        """Adds the rows of a frame, of anything else that has Arrow's interface, or of a dict of columns. Columns are found by name."""
         rows = Rows(frame)
-        self.write_frame(rows.rows, rows.columns, rows.is_pandas, rows.untyped)
+        self.write_frame(*rows.frame(), rows.is_pandas, rows.untyped)
         self._notes.update(dict.fromkeys(rows.notes))
 
     def commit(self) -> None:

@@ -12,6 +12,7 @@ use inrush::plan::Inference;
 use inrush::{Aftermath, Error, LoadOptions, Observer, Report, Steps, Writer};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::PyDict;
 
 use crate::column::Taking;
 use crate::errors;
@@ -302,6 +303,11 @@ impl RowWriter {
     fn insert_many(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<()> {
         let _call = self.call(py)?;
         let mut held = Held { writer: self, state: Some(self.open(py)?) };
+        if rows.is_instance_of::<PyDict>() {
+            let error = Error::usage("a dict is no iterable of rows")
+                .advise("insert() takes one row, and write() a dict of columns");
+            return Err(errors::raise(py, &error, Vec::new()));
+        }
         let mut rows = rows.try_iter()?;
         while let Some(row) = held.apart(|| rows.next()) {
             let state = held.state(py)?;

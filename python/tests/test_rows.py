@@ -207,7 +207,7 @@ def test_rows_of_sqlalchemy(sqlite):
 
 
 def test_what_is_no_row(sqlite):
-    for rows in ([1, 2], ["ab"], [None], [object()], [b"ab"], [()], [{}], [{1: 2}], 5, b"abc", {"a": [1]}, None):
+    for rows in ([1, 2], ["ab"], [None], [object()], [b"ab"], [()], [{}], [{1: 2}], 5, b"abc", {"a": 1}, None):
         with pytest.raises(inrush.UsageError):
             sqlite.write(rows)
         assert not sqlite.exists()
@@ -895,3 +895,55 @@ def test_fields_that_a_model_takes_beside_those_of_its_class(sqlite):
 
     sqlite.write([Model(1), Model(2, b="x")])
     assert sqlite.read() == (["a", "b"], [(1, None), (2, "x")])
+
+
+def test_a_dict_of_columns(place):
+    columns = {"id": [1, 2, 3], "name": ("a", None, "c")}
+    assert place.write(columns).rows_loaded == 3
+    assert [str(value) for value in place.values("id")] == ["1", "2", "3"]
+    assert place.values("name") == ["a", None, "c"]
+
+
+def test_dicts_of_columns_in_a_writer_and_a_job_go_by_name(sqlite):
+    with sqlite.writer() as rows:
+        rows.write({"id": range(1, 3), "n": [None, None]})
+        rows.insert((3, 1.5))
+        rows.write({"n": [2.5], "id": [4]})
+        with pytest.raises(inrush.UsageError, match="a dict is no iterable of rows; insert\\(\\) takes one row, and write\\(\\) a dict of columns"):
+            rows.insert_many({"id": [5]})
+    assert (sqlite.values("id"), sqlite.values("n")) == ([1, 2, 3, 4], [None, None, 1.5, 2.5])
+    sqlite.write({"n": [0.5]}, if_exists="append")
+    assert (sqlite.values("id")[-1], sqlite.values("n")[-1]) == (None, 0.5)
+
+
+def test_bad_rows_of_a_dict_of_columns_are_its_rows(sqlite):
+    bad = []
+    sqlite.write({"id": [1, 2], "n": [1, "x"]}, types={"n": "integer"}, max_rejects=1, rejects=bad)
+    assert [(row.position, row.column, row.row) for row in bad] == [(2, "n", {"id": 2, "n": "x"})]
+
+
+def test_a_dict_of_columns_of_numpy(sqlite):
+    numpy = pytest.importorskip("numpy")
+    sqlite.write({"id": numpy.arange(3), "x": numpy.array([0.5, 1.5, 2.5]), "m": numpy.ma.masked_array([1, 2, 3], [False, True, False])})
+    assert [sqlite.values(name) for name in ("id", "x", "m")] == [[0, 1, 2], [0.5, 1.5, 2.5], [1, None, 3]]
+
+
+def test_a_dict_of_columns_without_rows_makes_the_table(sqlite):
+    assert sqlite.write({"id": [], "name": []}).rows_loaded == 0
+    assert sqlite.read() == (["id", "name"], [])
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ({"id": [1, 2], "name": ["a"]}, "column 'id' has 2 values, and 'name' 1"),
+        ({"id": [1], "name": "a"}, "each is a list of values, and 'name' is a str: one row is written as \\[row\\]"),
+        ({"id": 1}, "each is a list of values, and 'id' is a int"),
+        ({"id": {1, 2}}, "each is a list of values, and 'id' is a set"),
+        ({}, "a dict without columns has no rows"),
+    ],
+)
+def test_a_dict_that_is_none_of_columns(sqlite, rows, said):
+    with pytest.raises(inrush.UsageError, match=said):
+        sqlite.write(rows)
+    assert not sqlite.exists()
