@@ -128,13 +128,17 @@ def rejected(told: str) -> RejectedRow:
     import json
 
     about = json.loads(told)
-    return RejectedRow(about["position"], about["column"], about["code"], about["message"], about["raw"])
+    return RejectedRow(about["position"], about["column"], about["code"], _for_python(about["message"]), about["raw"])
 
 
 _NUMBER = r"N\b|\d+%?|all\b"
 _TEXT = r"[A-Z]{1,12}\b|%\S+"
 _NAMES = r"[A-Z]{2,12}\b"
+#: A word that a shell takes as it is.
+_QUOTED = r"'[^']*'(?:\\''[^']*')*"
 _PAIR = r"[^\s=]+=[^\s,;:)]+"
+
+_TYPES = '{{"{}": "{}"}}'
 
 #: The command's options: the keyword, how a value of it looks that is one and not the sentence going on, and how it is written here.
 _OPTIONS: dict[str, tuple[str, str, str]] = {
@@ -145,7 +149,7 @@ _OPTIONS: dict[str, tuple[str, str, str]] = {
     "key": ("key", _NAMES, "{}"),
     "primary-key": ("primary_key", _NAMES, "{}"),
     "index": ("indexes", _NAMES, "[{}]"),
-    "type": ("types", _PAIR, '{{"{}": "{}"}}'),
+    "type": ("types", _PAIR, _TYPES),
     "types": ("types", r"(?:infer|text)\b", '"{}"'),
     "format": ("format", r"(?:csv|tsv|jsonl|json|parquet|arrow)\b", '"{}"'),
     "flatten": ("flatten=True", "", ""),
@@ -207,10 +211,11 @@ def _for_python(text: str) -> str:
         parts += [text[at : found.start()], keyword]
         at = found.end()
         # What a shell wants in quotes is a value whatever it looks like.
-        value = re.compile(rf" ('[^']*'|{looks})").match(text, at) if looks else None
+        value = re.compile(rf" (?:({_QUOTED})|({looks}))").match(text, at) if looks else None
         if value is not None:
             at = value.end()
-            parts.append("=" + _written(value[1].strip("'"), written))
+            said = value[2] if value[1] is None else value[1][1:-1].replace(r"'\''", "'")
+            parts.append("=" + _written(said, written))
     return "".join([*parts, text[at:]])
 
 
@@ -219,11 +224,19 @@ def _written(value: str, written: str) -> str:
         return str(value == "yes")
     if value == "none":
         return '""'
-    if value == "all" or value.endswith("%") or written == '"{}"' or (written == "{}" and not re.fullmatch(r"\w+", value)):
-        # As a text in Python has them.
-        return repr(value) if '"' in value or "\\" in value else f'"{value}"'
-    name, _, rest = value.partition("=")
-    return written.format(name, rest) if written.count("{}") > 1 else written.format(value)
+    if '"' not in written and (value == "all" or not re.fullmatch(r"\w+", value)):
+        written = written.replace("{}", '"{}"')
+    # What stands behind the last = of a type, and behind the first one of others.
+    pair = value.rpartition("=") if written == _TYPES else value.partition("=")
+    values = [pair[0], pair[2]] if written.count("{}") > 1 else [value]
+    if '"{}"' in written:
+        written, values = written.replace('"{}"', "{}"), [_literal(one) for one in values]
+    return written.format(*values)
+
+
+def _literal(text: str) -> str:
+    """A text as Python has it."""
+    return f'"{text}"' if text.isprintable() and not re.search(r'["\\]', text) else repr(text)
 
 
 def make(message: str, about: dict[str, Any]) -> Error:

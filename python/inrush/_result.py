@@ -17,8 +17,10 @@ class _Told:
         import json
 
         self._data = json.loads(told) if isinstance(told, str) else told
-        if isinstance(told, str) and "warnings" in self._data:
-            self._data["warnings"] = [_for_python(warning) for warning in self._data["warnings"]]
+        if isinstance(told, str):
+            for about in (self._data, self._data.get("plan", {})):
+                for words in about.keys() & {"warnings", "reasons"}:
+                    about[words] = [_for_python(said) for said in about[words]]
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, with the keys of `--json`."""
@@ -78,7 +80,7 @@ class Plan(_Told):
 
     def __init__(self, told: str | dict[str, Any], words: str = "", options: list[dict[str, Any]] | None = None) -> None:
         super().__init__(told)
-        self._words = words
+        self._words = _for_python(words)
         if options is not None:
             self._data["options"] = options
 

@@ -590,6 +590,12 @@ ADVICE = {
     "--encoding windows-1252 reads it": 'encoding="windows-1252" reads it',
     "go on with --resume and a higher --max-rejects: a file": "go on with resume=True and a higher max_rejects: a file",
     "--if-exists append adds the new rows": 'if_exists="append" adds the new rows',
+    "say --type 'a b=text'": 'say types={"a b": "text"}',
+    "say --type a=b=text": 'say types={"a=b": "text"}',
+    r"say --type 'it'\''s=text' here": 'say types={"it\'s": "text"} here',
+    """say --type 'say "a"=text'""": """say types={'say "a"': "text"}""",
+    "say --index 'a b'": 'say indexes=["a b"]',
+    "say --rename 'a b%=c%'": 'say rename={"a b%": "c%"}',
     "--json lists them, cut--off": "--json lists them, cut--off",
 }
 
@@ -608,6 +614,27 @@ def test_warnings_are_in_keywords(sqlite):
         assert any(said in warning for warning in report.warnings), report.warnings
         assert "--" not in "".join(report.warnings)
         assert pickle.loads(pickle.dumps(report)).warnings == report.warnings
+
+
+@pytest.mark.parametrize("target", ["parquet:x.parquet", "arrow:-", "x.db"])
+def test_types_that_a_target_lacks_are_named_in_keywords(target, tmp_path, monkeypatch):
+    """A name with a blank in it was not known as the value of an option."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "a b", "it's", "a=b"):
+        with pytest.raises(inrush.UsageError) as caught:
+            inrush.write([{name: "1"}], target, table=None if ":" in target else "t", types={name: "interval"}, progress=False)
+        assert str(caught.value).startswith(f'types={{"{name}": "interval"}}: ')
+        assert caught.value.advice == [f'types={{"{name}": "text"}} keeps its values as they are written']
+
+
+def test_plans_are_in_keywords(tmp_path):
+    source = tmp_path / "x.csv"
+    source.write_text("c\n" + "1\n" * 100 + "x\n")
+    plan = inrush.plan(source, tmp_path / "x.db", lanes=1)
+    assert 'types={"c": "integer"} makes such rows bad rows' in str(plan)
+    assert "--" not in str(plan)
+    assert "--" not in "".join(plan.reasons)
+    assert str(pickle.loads(pickle.dumps(plan))) == str(plan)
 
 
 def test_advice_names_keywords_that_exist():

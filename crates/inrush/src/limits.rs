@@ -6,6 +6,7 @@ use inrush_core::error::{Error, Result};
 use inrush_core::reading::is_alike;
 use inrush_core::request::LoadOptions;
 use inrush_core::schema::Type;
+use inrush_core::wording::said_of;
 
 /// Refuses what is no value of an option, before anything is looked at.
 ///
@@ -19,7 +20,7 @@ pub(crate) fn check(options: &LoadOptions) -> Result<()> {
     for (name, ty) in types {
         ty.to_string()
             .parse::<Type>()
-            .map_err(|why| Error::usage(format!("--type {name}: {why}")))?;
+            .map_err(|why| Error::usage(format!("{}: {why}", said_of("--type", name, ty))))?;
     }
     let lists = [("--primary-key", &options.primary_key), ("--key", &options.key)];
     let indexes = options.indexes.iter().map(|index| ("--index", index));

@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::error::{Error, Result};
 use crate::target::Strategy;
+use crate::wording::said_of;
 
 /// A named, typed, bounded parameter of a strategy.
 #[derive(Debug, PartialEq, Eq)]
@@ -102,14 +103,16 @@ impl Knobs {
                 let names: Vec<&str> = strategy.knobs().iter().map(|knob| knob.name).collect();
                 let error = Error::usage(format!("{} has no knob '{name}'", strategy.id()));
                 return Err(error.advise(match names.as_slice() {
-                    [] => format!("it has no knobs at all: leave --set {name}={value} out"),
+                    [] => format!(
+                        "it has no knobs at all: leave {} out",
+                        said_of("--set", name, value)
+                    ),
                     _ => format!("use one of its knobs: {}", names.join(", ")),
                 }));
             };
-            let value = knob
-                .kind
-                .check(value)
-                .map_err(|wanted| Error::usage(format!("--set {name}={value}: {name} {wanted}")))?;
+            let value = knob.kind.check(value).map_err(|wanted| {
+                Error::usage(format!("{}: {name} {wanted}", said_of("--set", name, value)))
+            })?;
             knobs.0.insert(knob.name, (value, true));
         }
         Ok(knobs)

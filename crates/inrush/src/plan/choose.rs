@@ -323,7 +323,7 @@ fn columns(
     };
     // What is said of a job's columns is said of those that a part of its rows has.
     for (name, ty) in &request.types {
-        let at = match find(format!("--type {name}={ty}"), name, &columns) {
+        let at = match find(said_of("--type", name, ty), name, &columns) {
             Err(_) if request.is_attempt() => continue,
             Err(error) if name.contains(['=', ',']) => {
                 return Err(error.advise("say one --type for each column"));
@@ -342,7 +342,7 @@ fn columns(
         column.basis = Basis::Asked;
     }
     for name in &request.read.columns.required {
-        let at = find(format!("--not-null {name}"), name, &columns)?;
+        let at = find(format!("--not-null {}", shell_word(name)), name, &columns)?;
         columns[at].required = true;
     }
     Ok((columns, fields))
@@ -367,7 +367,8 @@ fn asked_type(name: &str, ty: Type, column: &Column, facts: &Facts) -> Result<Ty
     let TargetFacts { moments, engine, .. } = &facts.target;
     match ty {
         _ if facts.target.own_type(ty) != ty => Err(Error::usage(format!(
-            "--type {name}={ty}: {engine} has no type {ty} in new tables"
+            "{}: {engine} has no type {ty} in new tables",
+            said_of("--type", name, ty)
         ))
         .advise(format!(
             "{} keeps its values as they are written",
@@ -378,7 +379,8 @@ fn asked_type(name: &str, ty: Type, column: &Column, facts: &Facts) -> Result<Ty
         // As it is written.
         Type::TimestampNs { zone } if moments.digits == 9 => Ok(Type::Timestamp { zone }),
         Type::TimestampNs { .. } => Err(Error::usage(format!(
-            "--type {name}={ty}: {engine} has no type of such timestamps"
+            "{}: {engine} has no type of such timestamps",
+            said_of("--type", name, ty)
         ))
         .advise(format!("{} keeps all of their digits", said_of("--type", name, Type::Text)))),
         _ => Ok(ty),

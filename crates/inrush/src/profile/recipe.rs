@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::is_open;
 use crate::plan::{Choice, LoadOptions, Request};
 use crate::target::{Knob, Strategy};
-use inrush_core::wording::counted;
+use inrush_core::wording::{counted, said_of};
 
 /// A strategy with everything that can be said of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
@@ -71,7 +71,7 @@ impl Recipe {
         let short = strategy.rsplit('/').next();
         let is_other = |asked: &Option<usize>, own: usize| asked.is_some_and(|asked| asked != own);
         let knob = |(name, value): (&String, &String)| {
-            (knobs.get(name) != Some(value)).then(|| format!("--set {name}={value}"))
+            (knobs.get(name) != Some(value)).then(|| said_of("--set", name, value))
         };
         match () {
             () if options

@@ -8,7 +8,7 @@ use crate::fields;
 use crate::session::Session;
 use crate::types::{Form, Store, Wishes};
 use inrush_core::target::Knobs;
-use inrush_core::wording::shell_word;
+use inrush_core::wording::{said_of, shell_word};
 use inrush_core::{
     Basis, Column, Facts, FieldFacts, IfExists, Inference, OnConflict, Request, TableFacts, Type,
 };
@@ -140,7 +140,7 @@ fn kind_faults(request: &Request, facts: &Facts, knobs: &Knobs) -> impl Iterator
         };
         let compares = request.on_conflict != OnConflict::Fail;
         let advice = match ty {
-            Some(ty) => format!("--type {}={ty} sends the rows' as such", column.name),
+            Some(ty) => format!("{} sends the rows' as such", said_of("--type", &column.name, ty)),
             None if compares => "--key COLUMN compares another".to_owned(),
             None => "--type names another".to_owned(),
         };
