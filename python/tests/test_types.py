@@ -87,6 +87,11 @@ PYTHON = {
     "IntEnum": ([Level.LOW, Level.HIGH, None], [1, 9, None]),
     "dict": ([{"a": 1, "b": [1.5, None, "é"]}, {}, None], None),
     "list": ([[1, "x", None], [], None], None),
+    "decimals in lists": (
+        [[D("1.10"), D("12345678901234567890.123456789")], {"a": [D("-0.0"), D("1E+5")]}],
+        [["1.10", "12345678901234567890.123456789"], {"a": ["-0.0", "1E+5"]}],
+    ),
+    "bytes in lists": ([["a", 1, b"x", b"\xff\0"], [bytearray(b"ab")]], [["a", 1, "eA==", "/wA="], ["YWI="]]),
     "dataclass": ([Point(1, 2.5), None], [{"x": 1, "y": 2.5}, None]),
     "JSON without numbers that are none": ([{"a": math.nan, "b": [math.inf, -math.inf, 1.5]}], [{"a": "NaN", "b": ["Infinity", "-Infinity", 1.5]}]),
     "nested": (
