@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import collections
 import copy
 import dataclasses
 import datetime
@@ -51,6 +52,8 @@ def _form(value: Any) -> Any:
             return sorted(value)
         except TypeError:
             raise TypeError("a set of values that have no order: make a list of it") from None
+    if isinstance(value, (range, collections.deque)):
+        return list(value)
     if isinstance(value, Mapping):
         return dict(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -66,7 +69,8 @@ def _form(value: Any) -> Any:
         own = of_numpy(value)
         if type(own) is not type(value):
             return own
-    raise TypeError(f"JSON has no form for values of {type(value).__module__}.{name}")
+    advice = ": make a list of it" if hasattr(value, "__iter__") else ""
+    raise TypeError(f"JSON has no form for values of {type(value).__module__}.{name}{advice}")
 
 
 def of_numpy(value: Any) -> Any:

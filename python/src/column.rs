@@ -1070,9 +1070,13 @@ fn kind_of<'py>(
                     value = own;
                     continue;
                 }
+                ("builtins", "range") | ("collections", "deque") => Kind::Json,
                 (module, name) => {
+                    // What has an order only once it is a list, or can be had only once.
+                    let is_iterable = value.hasattr("__iter__")?;
+                    let advice = if is_iterable { ": make a list of it" } else { "" };
                     return Err(PyTypeError::new_err(format!(
-                        "no database has a type for values of {module}.{name}"
+                        "no database has a type for values of {module}.{name}{advice}"
                     )));
                 }
             }

@@ -87,6 +87,7 @@ PYTHON = {
     "IntEnum": ([Level.LOW, Level.HIGH, None], [1, 9, None]),
     "dict": ([{"a": 1, "b": [1.5, None, "é"]}, {}, None], None),
     "list": ([[1, "x", None], [], None], None),
+    "lists of other sorts": ([range(3), collections.deque(["a"]), {"a": range(2), "b": (1, "x")}, None], [[0, 1, 2], ["a"], {"a": [0, 1], "b": [1, "x"]}, None]),
     "decimals in lists": (
         [[D("1.10"), D("12345678901234567890.123456789")], {"a": [D("-0.0"), D("1E+5")]}],
         [["1.10", "12345678901234567890.123456789"], {"a": ["-0.0", "1E+5"]}],
@@ -384,11 +385,18 @@ def test_nul_is_kept_or_told(place):
         assert place.values("v") == ["a\0b", "c"]
 
 
-@pytest.mark.parametrize("value", [object(), 1j, fractions.Fraction(1, 2), Point, [{1, "a"}], {1, 2}, range(3), lambda: 0, np.longdouble(1), np.timedelta64(1, "Y"), {(1, 2): 3}, [object()]])
+@pytest.mark.parametrize("value", [object(), 1j, fractions.Fraction(1, 2), Point, [{1, "a"}], {1, 2}, lambda: 0, np.longdouble(1), np.timedelta64(1, "Y"), {(1, 2): 3}, [object()]])
 def test_values_that_no_database_has(sqlite, value):
     with pytest.raises(inrush.UsageError, match="row 2, column v: ") as caught:
         sqlite.write([(1,), (value,)], columns=["v"])
     assert isinstance(caught.value.__cause__, TypeError)
+    assert not sqlite.exists()
+
+
+@pytest.mark.parametrize("value", [{1, 2}, frozenset(), (n for n in range(3)), {"a": 1}.keys(), iter([1]), map(str, [1]), [n for n in [iter([1])]]])
+def test_what_is_like_a_list_and_none_is_refused_with_advice(sqlite, value):
+    with pytest.raises(inrush.UsageError, match="^row 2, column v: .*: make a list of it$"):
+        sqlite.write([([1],), (value,)], columns=["v"])
     assert not sqlite.exists()
 
 
