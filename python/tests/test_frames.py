@@ -680,3 +680,20 @@ def test_columns_without_a_value_are_there_at_the_end(place):
         rows.write(frame({"id": [1], "n": [None]}))
         rows.write(frame({"id": [2], "n": [None]}))
     assert place.values("n") == [None, None]
+
+
+@pytest.mark.parametrize("way", ["frame", "rows", "writer", "file"])
+def test_columns_that_differ_in_case_alone_are_called_as_those_of_files(place, tmp_path, way):
+    """Most targets don't tell them apart."""
+    if way == "file":
+        source = tmp_path / "x.csv"
+        source.write_text("A,a\n1,2\n")
+        report = inrush.load(source, place.url, table=place.table, profiles="none", progress=False)
+    elif way == "writer":
+        with place.writer() as rows:
+            rows.write(pa.table({"A": [1], "a": [2]}))
+        report = rows.report
+    else:
+        report = place.write(pa.table({"A": [1], "a": [2]}) if way == "frame" else [{"A": 1, "a": 2}])
+    assert report.warnings == ["column 2 is a second 'a': it is called a_2"]
+    assert [[int(value) for value in place.values(name)] for name in ("A", "a_2")] == [[1], [2]]
