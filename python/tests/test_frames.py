@@ -647,20 +647,21 @@ def test_columns_without_a_value_have_the_type_of_a_later_frame(sqlite, library,
     assert types == ["INTEGER", "INTEGER", "REAL"]
 
 
-@pytest.mark.parametrize("late", [None, 7])
-def test_columns_without_a_value_are_text_where_a_step_has_to_be_committed(sqlite, late):
+@pytest.mark.parametrize("why", ["asked", "rows", "time"])
+def test_columns_without_a_value_are_text_where_a_step_has_to_be_committed(sqlite, why):
     frame = frames_of("pyarrow")
-    with sqlite.writer(commit="batch", rows_per_commit=2) as rows:
+    steps = {"seconds_per_commit": 0.2} if why == "time" else {"rows_per_commit": 2}
+    with sqlite.writer(commit="batch", **steps) as rows:
         rows.write(frame({"id": [1], "n": [None]}))
-        if late is None:
+        if why == "asked":
             rows.commit()
-        else:
+        elif why == "rows":
             rows.write(frame({"id": [2], "n": [None]}))
         for _ in range(100):
             if sqlite.exists():
                 break
             time.sleep(0.05)
-        assert sqlite.count() == (1 if late is None else 2)
+        assert sqlite.count() == (2 if why == "rows" else 1)
         rows.write(frame({"id": [3], "n": [7]}))
     assert sqlite.values("n")[-1] == "7"
 

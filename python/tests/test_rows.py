@@ -904,7 +904,7 @@ def test_a_dict_of_columns(place):
     assert place.values("name") == ["a", None, "c"]
 
 
-def test_dicts_of_columns_in_a_writer_and_a_job_go_by_name(sqlite):
+def test_dicts_of_columns_in_a_writer_go_by_name(sqlite):
     with sqlite.writer() as rows:
         rows.write({"id": range(1, 3), "n": [None, None]})
         rows.insert((3, 1.5))
