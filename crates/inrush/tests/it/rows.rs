@@ -294,7 +294,10 @@ fn what_no_text_could_say_is_refused() {
         (percent(f64::NAN), "--max-rejects: 'NaN%' is neither"),
         (percent(-5.0), "--max-rejects: '-5%' is neither"),
         (percent(250.0), "--max-rejects: '250%' is neither"),
-        (options(|o| o.types = typed(2, 5)), "--type id: 'decimal(2,5)' is not a decimal type"),
+        (
+            options(|o| o.types = typed(2, 5)),
+            "--type 'id=decimal(2,5)': 'decimal(2,5)' is not a decimal type",
+        ),
         (options(|o| o.indexes = vec![vec![]]), "--index: an index has at least one column"),
         (
             options(|o| o.indexes = vec![names(&["id", "name", "ID"])]),
