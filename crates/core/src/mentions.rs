@@ -42,9 +42,11 @@ pub fn mentions(table: &str, mut definitions: Vec<Definition>) -> Vec<Mention> {
             if !words.contains(&name) {
                 return true;
             }
-            // A view over a view needs what that needs.
+            // A view over a view needs what that needs. Nothing refers to a trigger.
             words.extend(behind.iter().cloned());
-            names.push((folded(&definition.name), words.clone()));
+            if definition.kind != "TRIGGER" {
+                names.push((folded(&definition.name), words.clone()));
+            }
             found.push(Mention { what: format!("{} {}", definition.kind, definition.name), words });
             false
         });
@@ -74,7 +76,9 @@ pub fn tokens(sql: &str) -> impl Iterator<Item = &str> {
         loop {
             rest = rest.trim_start();
             let skipped = match rest {
-                text if text.starts_with("--") => text.find('\n').unwrap_or(text.len()),
+                text if text.starts_with("--") || is_hash_comment(text) => {
+                    text.find('\n').unwrap_or(text.len())
+                }
                 text if text.starts_with("/*") => text.find("*/").map_or(text.len(), |at| at + 2),
                 _ => break,
             };
@@ -94,6 +98,12 @@ pub fn tokens(sql: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Whether a comment of MySQL's begins: in DuckDB a number follows, which is that of a column.
+fn is_hash_comment(text: &str) -> bool {
+    let rest = text.strip_prefix('#');
+    rest.is_some_and(|rest| !rest.starts_with(|first: char| first.is_ascii_digit()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,7 +121,8 @@ mod tests {
                 definition("VIEW", "w", "CREATE VIEW w AS SELECT x FROM \"V\""),
                 definition("VIEW", "v", "CREATE VIEW v AS SELECT \"Name\" AS x FROM main.t"),
                 definition("VIEW", "other", "SELECT 't' /* t */, `name` FROM [t t] -- t"),
-                definition("TRIGGER", "g", "BEGIN INSERT INTO [t] VALUES (new.id); END"),
+                definition("TRIGGER", "g", "BEGIN\n# don't\nINSERT INTO [t] VALUES (new.id); END"),
+                definition("VIEW", "of_none", "SELECT id AS g FROM o"),
             ],
         );
         let needs = |column: &str| -> Vec<&str> {

@@ -258,15 +258,14 @@ impl Tally {
         let (rows, file, line) = self.repeats?;
         let name = &self.inputs[file as usize].file;
         let what = match rows {
-            1 => format!("line {line} of {name} repeats the header, and is a row"),
+            1 => format!("line {line} of {name} repeats the header, and is read as a row"),
             rows => format!(
-                "{} repeat the header, and are rows, the first is line {line} of {name}",
+                "{} repeat the header, and are read as rows, the first is line {line} of {name}",
                 counted(rows, "line")
             ),
         };
         Some(format!(
-            "{what}: name the files that were joined one after the other instead, or take such lines out with \
-             awk 'NR == 1 {{h = $0}} NR == 1 || $0 != h'"
+            "{what}: name the files that were joined one after the other instead, or take such lines out"
         ))
     }
 

@@ -43,9 +43,10 @@ impl JobTables for MysqlJobs {
 
     /// What the attempts' tables took is taken again, and 0 is 0 in a column that counts by itself.
     fn opening(&self) -> Option<&'static str> {
-        // One may wait for as long as others copy, and rows which are read for a copy are not to be locked.
+        // One may wait for as long as others copy, and rows which are read for a copy are not to be locked. Outside of transactions each
+        // statement stays, whatever the server's default is.
         Some(
-            "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION,ALLOW_INVALID_DATES', \
+            "SET SESSION autocommit = 1, SESSION sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION,ALLOW_INVALID_DATES', \
              SESSION wait_timeout = 2147483, SESSION innodb_lock_wait_timeout = 2147483, \
              SESSION sql_select_limit = 18446744073709551615, SESSION sql_big_selects = 1; \
              SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",

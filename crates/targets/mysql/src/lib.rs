@@ -178,7 +178,7 @@ impl Target for Mysql {
         stop: &'a AtomicBool,
     ) -> Result<Box<dyn Console + 'a>> {
         let place = Arc::new(connect::place(&location.secret)?);
-        Ok(Box::new(console::MysqlConsole::open(&place, stop)?))
+        Ok(Box::new(console::MysqlConsole::open(&place, &location.spare, stop)?))
     }
 
     fn own_database(&self, name: &str) -> Option<OwnDatabase> {

@@ -109,7 +109,11 @@ impl<'a> Session<'a> {
     }
 
     fn connect(&mut self) -> Result<()> {
-        match self.round_trip.time(|| Client::take_over(&self.place, &self.spare, self.stop)) {
+        let connected = match Client::left(&self.spare, self.stop) {
+            Some(client) => Ok(client),
+            None => self.round_trip.time(|| Client::connect(&self.place, self.stop)),
+        };
+        match connected {
             Ok(client) => {
                 self.id = client.id;
                 self.client = Some(client);

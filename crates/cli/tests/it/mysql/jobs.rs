@@ -1,10 +1,37 @@
 use super::login::{SECRET, User, run};
-use super::server::for_each_server;
+use super::server::{Extras, for_each_private_server, for_each_server};
 use crate::jobs;
 
 #[test]
 fn options_of_files_hold_for_every_write() {
     for_each_server(jobs::options_of_files_travel);
+}
+
+#[test]
+fn where_no_statement_commits_by_itself_a_job_replaces_its_table_too() {
+    let extras = Extras { settings: &[("autocommit", "0")], ..Extras::default() };
+    for_each_private_server(
+        |name| name.starts_with("mariadb-10"),
+        extras,
+        |_, server| {
+            // The test's own connection is to hold no table.
+            server.sql("SET autocommit = 1");
+            server.sql(
+                "CREATE TABLE t (a int PRIMARY KEY, c int); INSERT INTO t VALUES (1, 2), (2, 3)",
+            );
+            server.write("t.csv", "a,c\n5,6\n");
+            let url = server.url();
+            let replace = ["--if-exists", "replace", "--like", "t.csv"];
+            let begin = [&["job", "begin", &url, "--table", "t"], &replace[..]].concat();
+            server.write("job.json", server.inrush(&begin).exits(0).stdout);
+            let written = server.inrush(&["job", "write", "job.json", "t.csv"]).exits(0);
+            server.write("token.json", written.stdout);
+            server.inrush(&["job", "publish", "job.json", "token.json"]).exits(0);
+            assert_eq!(server.count("t"), 1);
+            server.inrush(&["load", "t.csv", &url, "--if-exists", "replace"]).exits(0);
+            assert_eq!(server.count("t"), 1);
+        },
+    );
 }
 
 #[test]

@@ -50,6 +50,8 @@ pub(super) struct Client<'a> {
     pub(super) has_bulk: bool,
     /// The packet read last.
     packet: Vec<u8>,
+    /// Each statement commits by itself, and no transaction is open: the connection holds no table.
+    is_idle: bool,
 }
 
 /// A connection that is left for whoever connects next.
@@ -84,29 +86,28 @@ impl<'a> Client<'a> {
     ) -> Result<Self, Failure> {
         let (mut link, greeted) = login::login(Link::connect(place, stop)?, place)?;
         link.logged_in(place, greeted.id);
-        Ok(Self { link, id: greeted.id, has_bulk: greeted.has_bulk, packet: Vec::new() })
+        Ok(Self {
+            link,
+            id: greeted.id,
+            has_bulk: greeted.has_bulk,
+            packet: Vec::new(),
+            is_idle: true,
+        })
     }
 
-    /// Takes the connection that was left, where the server still holds it, or else connects.
-    ///
-    /// # Errors
-    /// As for [`Client::connect`].
-    pub(super) fn take_over(
-        place: &Arc<Place>,
-        spare: &Spare,
-        stop: Option<&'a AtomicBool>,
-    ) -> Result<Self, Failure> {
-        if let Some(mut left) = spare.take::<Left>()
-            && let Some(client) = left.0.take_if(|client| client.link.channel.is_quiet())
-        {
-            return Ok(client.watched_by(stop));
-        }
-        Self::connect(place, stop)
+    /// The connection that was left, where the server still holds it.
+    pub(super) fn left(spare: &Spare, stop: Option<&'a AtomicBool>) -> Option<Self> {
+        let mut left = spare.take::<Left>()?;
+        let client = left.0.take_if(|client| client.link.channel.is_quiet())?;
+        Some(client.watched_by(stop))
     }
 
-    /// Leaves the connection for whoever connects next.
+    /// Leaves the connection for whoever connects next, where it holds nothing; otherwise ends it.
     pub(super) fn leave(self, spare: &Spare) {
-        spare.keep(Left(Some(self.watched_by(None))));
+        match self.is_idle {
+            true => spare.keep(Left(Some(self.watched_by(None)))),
+            false => self.quit(),
+        }
     }
 
     fn watched_by<'b>(self, stop: Option<&'b AtomicBool>) -> Client<'b> {
@@ -115,6 +116,7 @@ impl<'a> Client<'a> {
             id: self.id,
             has_bulk: self.has_bulk,
             packet: self.packet,
+            is_idle: self.is_idle,
         }
     }
 
@@ -202,6 +204,7 @@ impl<'a> Client<'a> {
     }
 
     fn command(&mut self, code: u8, rest: impl Buf) -> Result<(), Failure> {
+        self.is_idle = false;
         let sent = self.link.command(code, rest);
         sent.map_err(|failure| self.link.reason(failure))
     }
@@ -238,6 +241,8 @@ impl<'a> Client<'a> {
                 _ => self.result_set(&mut |row| each(statement, row))?,
             };
             if !status.contains(StatusFlags::SERVER_MORE_RESULTS_EXISTS) {
+                self.is_idle = status.contains(StatusFlags::SERVER_STATUS_AUTOCOMMIT)
+                    && !status.contains(StatusFlags::SERVER_STATUS_IN_TRANS);
                 return Ok(done);
             }
             self.link.next_result();
