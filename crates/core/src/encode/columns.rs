@@ -13,7 +13,7 @@ use arrow_schema::{DataType, TimeUnit};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use inrush_scan::Field;
 
-use crate::encode::read::{Done, Given, Reader, Unread, Whereabouts, refuse_null};
+use crate::encode::read::{Done, Given, Reader, Unread, Whereabouts, refuse_null, takes_documents};
 use crate::encode::row::{Moment, Row, Typed};
 use crate::encode::{
     BadRecord, BadValue, Encode, EncodeRow, Encoded, Shape, ShapeColumn, Verdict, check_text,
@@ -21,7 +21,7 @@ use crate::encode::{
 };
 use crate::flow::Found;
 use crate::flow::{Chunk, Code, Home, RowFault, RowMark, SheetRows, Span};
-use crate::reading::Reading;
+use crate::value::rule;
 use crate::{Nulls, Type};
 
 /// Whether the record loop has a form for the type. What else there is in files is brought into one of these as it is read.
@@ -262,8 +262,9 @@ impl<'a> Column<'a> {
         true
     }
 
-    /// Appends a value as JSON has it.
-    fn push_json(&self, row: usize, reading: Option<&Reading>, out: &mut Vec<u8>) {
+    /// Appends a value as JSON has it that goes into the same column: text for bytes in base64, as bytes are, and a document as it is.
+    fn push_json(&self, row: usize, taker: Option<&ShapeColumn>, out: &mut Vec<u8>) {
+        let reading = taker.and_then(|taker| taker.reading.as_ref());
         let mut text = Vec::new();
         if !self.push_text(row, &mut text) {
             return out.extend_from_slice(b"null");
@@ -272,8 +273,13 @@ impl<'a> Column<'a> {
             (View::Text(_), _) if self.is_written_out && inrush_scan::float(&text).is_ok() => {
                 out.extend_from_slice(&text);
             }
-            (View::Text(_), _) => string(&String::from_utf8_lossy(&text), out),
-            (View::Bytes(_), _) => string(&BASE64_STANDARD.encode(&text), out),
+            (View::Text(_), _) if taker.is_some_and(takes_documents) && is_scalar(&text) => {
+                out.extend_from_slice(&text);
+            }
+            (View::Text(_), _) if !taker.is_some_and(|taker| taker.bytes) => {
+                string(&String::from_utf8_lossy(&text), out);
+            }
+            (View::Text(_) | View::Bytes(_), _) => string(&BASE64_STANDARD.encode(&text), out),
             (_, Some(Typed::Date(_) | Typed::Moment(_))) => {
                 let form = reading.and_then(|reading| reading.written_back(&text));
                 string(&String::from_utf8_lossy(&form.unwrap_or(text)), out);
@@ -582,13 +588,14 @@ pub(super) fn csv_line(shape: &Shape, chunk: &Chunk, sheet: &SheetRows, row: usi
     let Some(batch) = &chunk.batch else { return Vec::new() };
     let (mut out, mut text) = (Vec::new(), Vec::new());
     let bad = sheet.bad_of(row as u32);
-    for (at, reading) in readings(shape, chunk, batch).into_iter().enumerate() {
+    for (at, taker) in takers(shape, chunk, batch).into_iter().enumerate() {
         text.clear();
         if let Some(bad) = bad.iter().find(|bad| bad.column as usize == at) {
             text.extend_from_slice(bad.shown.as_bytes());
         } else {
             let column = Column::of(batch, at).of_sheet(Some(sheet));
             column.push_text(row, &mut text);
+            let reading = taker.and_then(|taker| taker.reading.as_ref());
             let reading = reading.filter(|_| column.is_typed(row));
             if let Some(form) = reading.and_then(|reading| reading.written_back(&text)) {
                 text = form;
@@ -603,15 +610,19 @@ pub(super) fn csv_line(shape: &Shape, chunk: &Chunk, sheet: &SheetRows, row: usi
     out
 }
 
-/// How the texts of each column of the source are read.
-fn readings<'s>(shape: &'s Shape, chunk: &Chunk, batch: &RecordBatch) -> Vec<Option<&'s Reading>> {
-    let mut readings = vec![None; batch.num_columns()];
+/// Where the values of each column of the source go.
+fn takers<'s>(
+    shape: &'s Shape,
+    chunk: &Chunk,
+    batch: &RecordBatch,
+) -> Vec<Option<&'s ShapeColumn>> {
+    let mut takers = vec![None; batch.num_columns()];
     for (field, column) in shape.fields[chunk.origin.file as usize].iter().zip(&shape.columns) {
         if let Some(at) = field {
-            readings[*at] = column.reading.as_ref();
+            takers[*at] = Some(column);
         }
     }
-    readings
+    takers
 }
 
 /// Appends a field as CSV has it, in quotes where it needs them.
@@ -703,17 +714,23 @@ impl<'a> Texts<'a> {
 pub(super) fn object(shape: &Shape, chunk: &Chunk, row: usize) -> Vec<u8> {
     let Some(batch) = &chunk.batch else { return Vec::new() };
     let mut out = vec![b'{'];
-    let fields = batch.schema_ref().fields().iter().zip(readings(shape, chunk, batch));
-    for (at, (field, reading)) in fields.enumerate() {
+    let fields = batch.schema_ref().fields().iter().zip(takers(shape, chunk, batch));
+    for (at, (field, taker)) in fields.enumerate() {
         if at > 0 {
             out.push(b',');
         }
         string(field.name(), &mut out);
         out.push(b':');
-        Column::of(batch, at).push_json(row, reading, &mut out);
+        Column::of(batch, at).push_json(row, taker, &mut out);
     }
     out.extend_from_slice(b"}\n");
     out
+}
+
+/// Whether a text is a document of JSON that is a value by itself. Of a string only an object or an array is made.
+fn is_scalar(text: &[u8]) -> bool {
+    !matches!(text.trim_ascii_start().first(), Some(b'{' | b'['))
+        && rule::json_grammar(text).is_ok()
 }
 
 fn string(text: &str, out: &mut Vec<u8>) {

@@ -95,8 +95,12 @@ pub(super) fn has_base64(shape: &Shape, column: &ShapeColumn) -> bool {
 
 /// Whether a string of JSON is a document in the column, and none that is only written as one.
 fn has_strings(shape: &Shape, column: &ShapeColumn) -> bool {
-    let is_made = column.reading.as_ref().is_some_and(Reading::makes_values);
-    column.is_document && !is_made && matches!(shape.grammar, Grammar::Json(_))
+    takes_documents(column) && matches!(shape.grammar, Grammar::Json(_))
+}
+
+/// Whether a text is a document in the column.
+pub(super) fn takes_documents(column: &ShapeColumn) -> bool {
+    column.is_document && !column.reading.as_ref().is_some_and(Reading::makes_values)
 }
 
 /// Whether a text is an object or an array: programs that have no type for these write them as strings.

@@ -353,7 +353,6 @@ pub(super) fn of_a_parquet_file_are_loaded_as_they_were_once_fixed<P: Place>() {
         let files = place.files();
         let rows = "1,plain,5\n2,eHl6,x\n3,\"\",6\n4,\u{e9}\u{1f600},y\n";
         files.write("in.csv", format!("id,data,n\n{rows}"));
-        files.load(&["in.csv", "in.parquet", "--type", "data=bytes"]).exits(0);
         let columns = ["id", "data", "n"];
         let typed = ["--type", "data=bytes", "--type", "n=integer"];
         // All of them, of numbers that are texts.
@@ -362,15 +361,21 @@ pub(super) fn of_a_parquet_file_are_loaded_as_they_were_once_fixed<P: Place>() {
         files.load(&["good.csv", "good.parquet", "--type", "data=bytes"]).exits(0);
         load(place, &[&["good.parquet"], &typed[..]].concat()).exits(0);
         let wanted = all_of(place, &columns);
-        let some = ["in.parquet", "--if-exists", "replace", "--max-rejects", "2"];
-        load(place, &[&some[..], &typed].concat()).exits(3);
-        let rejects = String::from_utf8(files.read("in.rejects.jsonl")).unwrap();
-        assert!(rejects.contains(r#""data":"ZUhsNg==""#), "{rejects}");
-        let rejects = rejects.replace("\"x\"", "7").replace("\"y\"", "8");
-        files.write("in.rejects.jsonl", rejects);
         let again = ["in.rejects.jsonl", "--if-exists", "append", "--verify", "checksum"];
-        load(place, &[&again[..], &typed].concat()).exits(0);
-        assert_eq!(all_of(place, &columns), wanted);
+        // Text goes into columns of bytes, too.
+        for of_data in ["bytes", "text"] {
+            let data = format!("data={of_data}");
+            let write = ["in.csv", "in.parquet", "--if-exists", "replace", "--type", &data];
+            files.load(&write).exits(0);
+            let some = ["in.parquet", "--if-exists", "replace", "--max-rejects", "2"];
+            load(place, &[&some[..], &typed].concat()).exits(3);
+            let rejects = String::from_utf8(files.read("in.rejects.jsonl")).unwrap();
+            assert!(rejects.contains(r#""data":"ZUhsNg==""#), "{rejects}");
+            let rejects = rejects.replace("\"x\"", "7").replace("\"y\"", "8");
+            files.write("in.rejects.jsonl", rejects);
+            load(place, &[&again[..], &typed].concat()).exits(0);
+            assert_eq!(all_of(place, &columns), wanted, "{of_data}");
+        }
         // Another text is refused, and not taken for bytes.
         files.write("in.jsonl", "{\"id\":5,\"data\":\"no base64\",\"n\":9}\n");
         let run = refuses(place, &columns, &[&["in.jsonl"], &again[1..3], &typed].concat());

@@ -293,3 +293,30 @@ fn names_that_need_quoting() {
         }
     });
 }
+
+#[test]
+fn documents_of_bad_rows_are_the_same_once_these_are_fixed() {
+    for_each_server(|server| {
+        server.drop_table("t").sql("CREATE TABLE t (id int, j json)");
+        let documents = ["5", "-1.50", "\"q\"", "true", "{\"a\": 1}", "[1, 2]", "1e400"];
+        let row = |(id, document): (usize, &&str)| {
+            format!("bad{id},\"{}\"\n", document.replace('"', "\"\""))
+        };
+        let rows: String = documents.iter().enumerate().map(row).collect();
+        server.write("in.csv", format!("id,j\n{rows}"));
+        let as_text = ["load", "in.csv", "in.parquet", "--type", "id=text", "--type", "j=text"];
+        server.inrush(&as_text).exits(0);
+        server
+            .load(&["in.parquet", "--table", "t", "--if-exists", "append", "--max-rejects", "all"])
+            .exits(3);
+        let rejects = String::from_utf8(server.read("in.rejects.jsonl")).unwrap();
+        server.write("in.rejects.jsonl", rejects.replace("bad", ""));
+        server.load(&["in.rejects.jsonl", "--table", "t", "--if-exists", "append"]).exits(0);
+        let found = server.query("SELECT j::text FROM t ORDER BY id");
+        assert_eq!(
+            format!("{found:?}"),
+            format!("{:?}", documents.map(|document| [Some(document)])),
+            "{rejects}"
+        );
+    });
+}
