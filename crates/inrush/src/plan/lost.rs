@@ -2,6 +2,7 @@
 
 use crate::plan::{Column, Facts, Request};
 use inrush_core::mentions::Mention;
+use inrush_core::reading::is_alike;
 
 /// So many are named, and the others counted.
 const NAMED_MAX: usize = 20;
@@ -37,7 +38,7 @@ pub(crate) fn lost_with(request: &Request, facts: &Facts) -> Option<String> {
 pub(crate) fn broken_with(facts: &Facts, columns: &[Column]) -> Option<String> {
     let old = facts.target.table.as_ref()?;
     let old = old.columns.iter().map(|column| &column.name).chain(&old.computed);
-    let is_kept = |name: &str| columns.iter().any(|column| is_same(&column.name, name));
+    let is_kept = |name: &str| columns.iter().any(|column| is_alike(&column.name, name));
     let lacked: Vec<&String> = old.filter(|name| !is_kept(name)).collect();
     let mentions = &facts.target.mentioned_by;
     let said = lacked.iter().filter(|name| mentions.iter().any(|mention| mention.says(name)));
@@ -53,10 +54,6 @@ pub(crate) fn broken_with(facts: &Facts, columns: &[Column]) -> Option<String> {
         first_of(&said),
         first_of(&broken)
     ))
-}
-
-fn is_same(name: &str, other: &str) -> bool {
-    name.to_lowercase() == other.to_lowercase()
 }
 
 /// The first of them by name, and how many there are besides.
