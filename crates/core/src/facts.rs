@@ -97,11 +97,7 @@ impl Facts {
 
     /// Whether the type of a column is the table's or the user's word, and no guess.
     pub fn is_typed(&self, request: &Request, column: &Column) -> bool {
-        let is_own = |table: &TableFacts| {
-            let is_it = |own: &Column| own.name == column.name && own.is_pinned();
-            !table.takes_any && table.columns.iter().any(is_it)
-        };
-        column.is_asked() || self.kept_table(request).is_some_and(is_own)
+        column.is_asked() || self.target.typed(request, &column.name).is_some()
     }
 
     /// The places of the loaded fields that an existing table has no column for, where such columns are to be added to it.
@@ -500,6 +496,12 @@ impl TargetFacts {
     /// As [`Facts::kept_table`].
     pub fn kept_table(&self, request: &Request) -> Option<&TableFacts> {
         self.table.as_ref().filter(|_| request.if_exists != IfExists::Replace)
+    }
+
+    /// The column of this name whose type is the word of the table that stays as it is defined.
+    pub fn typed(&self, request: &Request, name: &str) -> Option<&Column> {
+        let table = self.kept_table(request).filter(|table| !table.takes_any)?;
+        table.columns.iter().find(|own| own.name == name && own.is_pinned())
     }
 }
 

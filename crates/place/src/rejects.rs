@@ -1,10 +1,11 @@
 //! Files of bad rows that wait to be fixed, known by the sidecars that loads write beside them.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
-use inrush_core::DialectRequest;
+use inrush_core::{DialectRequest, Type};
 use serde::{Deserialize, Serialize};
 
 /// The table that refused rows.
@@ -58,6 +59,9 @@ pub struct RejectsNote {
     /// How it is written; loads of earlier versions said nothing of it.
     #[serde(default)]
     pub dialect: Option<RejectsDialect>,
+    /// The types that the load gave its columns, by their names in the input, where no table has them: in the first line only.
+    #[serde(default)]
+    pub types: BTreeMap<String, Type>,
     /// Of a line whose quotes are broken: see [`line_hash`].
     #[serde(default)]
     pub line_hash: Option<String>,

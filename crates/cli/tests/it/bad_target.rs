@@ -311,7 +311,9 @@ impl Nobody {
     fn new() -> Self {
         let bin = is_root().then(|| {
             let bin = Fixture::new();
-            fs::copy(INRUSH, bin.path("inrush")).unwrap();
+            // By another process: what starts meanwhile would have the copy open to be written, and then it can't be run.
+            let copied = Command::new("cp").arg(INRUSH).arg(bin.path("inrush")).status();
+            assert!(copied.unwrap().success());
             mode(&bin, ".", 0o755);
             bin
         });

@@ -19,8 +19,8 @@ pub(crate) trait Tricks: Send + Sync + 'static {
         piece(server)
     }
 
-    /// After so many bytes of the clients all connections end, and no other is made.
-    fn cut_after(&self) -> Option<u64> {
+    /// After so many bytes of the clients this happens, once.
+    fn cut_after(&self) -> Option<(u64, Fate)> {
         None
     }
 
@@ -67,6 +67,7 @@ struct Shared<T> {
     sent: AtomicU64,
     /// The bytes themselves.
     seen: Mutex<Vec<u8>>,
+    was_cut: AtomicBool,
     down: AtomicBool,
     frozen: AtomicBool,
     streams: Mutex<Vec<TcpStream>>,
@@ -93,6 +94,7 @@ impl<T: Tricks> Proxy<T> {
             tricks: tricks.into(),
             sent: AtomicU64::new(0),
             seen: Mutex::new(Vec::new()),
+            was_cut: AtomicBool::new(false),
             down: AtomicBool::new(false),
             frozen: AtomicBool::new(false),
             streams: Mutex::new(Vec::new()),
@@ -180,10 +182,12 @@ impl<T: Tricks> Shared<T> {
             self.seen.lock().unwrap().extend_from_slice(&said);
             let sent = self.sent.fetch_add(said.len() as u64, Relaxed) + said.len() as u64;
             self.wait_while_frozen();
-            if let Some(most) = self.tricks.cut_after().filter(|most| sent > *most) {
+            if let Some((most, fate)) = self.tricks.cut_after().filter(|(most, _)| sent > *most)
+                && !self.was_cut.swap(true, Relaxed)
+            {
                 let over = (sent - most).min(said.len() as u64) as usize;
                 let _ = server.write_all(&said[..said.len() - over]);
-                self.follow(Fate::CutForGood, &mut server);
+                self.follow(fate, &mut server);
                 break;
             }
             let Ok(fate) = self.tricks.for_server(said, &mut client) else { break };

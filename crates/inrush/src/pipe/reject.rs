@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use inrush_core::Type;
 use inrush_core::flow::Code;
 use inrush_core::ledger::RejectsLength;
 use inrush_scan::{Dialect, Scanner, escapes_delimiter};
@@ -131,6 +132,8 @@ struct SidecarLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     dialect: Option<&'a RejectsDialect>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    types: Option<&'a BTreeMap<String, Type>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     line_hash: Option<String>,
 }
 
@@ -161,6 +164,8 @@ pub(crate) struct RejectFiles {
     table: RejectsTable,
     /// How they are written, where they are records of text.
     dialect: Option<RejectsDialect>,
+    /// See [`Plan::types_of_bad_rows`].
+    types: BTreeMap<String, Type>,
 }
 
 struct OpenPair {
@@ -210,6 +215,7 @@ impl RejectFiles {
             newline: plan.source.grammar.newline(),
             table,
             dialect: dialect_of(&plan.source),
+            types: plan.types_of_bad_rows(),
         }
     }
 
@@ -287,7 +293,8 @@ impl RejectFiles {
             return Ok(());
         };
         let fail = |error| cannot_write(path, error);
-        let index = match self.open.iter().position(|pair| pair.path == *path) {
+        let known = self.open.iter().position(|pair| pair.path == *path);
+        let index = match known {
             Some(index) => index,
             None => {
                 let mut pair = OpenPair::create(path).map_err(fail)?;
@@ -320,6 +327,7 @@ impl RejectFiles {
             table: &self.table.name,
             table_named: self.table.is_named,
             dialect: self.dialect.as_ref(),
+            types: (known.is_none() && !self.types.is_empty()).then_some(&self.types),
             line_hash: (reject.code == Code::Quote).then(|| line_hash(&reject.raw)),
         };
         let mut line = serde_json::to_vec(&note).map_err(|error| fail(error.into()))?;
@@ -652,6 +660,7 @@ mod tests {
             left: Vec::new(),
             newline: b'\n',
             table: RejectsTable { name: "t".to_owned(), is_named: false },
+            types: BTreeMap::new(),
             dialect: None,
         }
     }

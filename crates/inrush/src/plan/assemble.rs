@@ -1,6 +1,6 @@
 //! The plan, put together from request, facts and choice.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -31,7 +31,7 @@ use inrush_core::request::{
 };
 use inrush_core::schema::{Basis, Column, Type};
 use inrush_core::split::SplitPart;
-use inrush_core::wording::{counted, noun, shell_word};
+use inrush_core::wording::{counted, noun, said_of, shell_word};
 use inrush_source::rejects::{
     RejectsNote, RejectsTable, dialect_of, first_note, merged_at, sidecar_path,
 };
@@ -314,6 +314,10 @@ fn gather(
     if is_virtual && is_kept && is_counted {
         adjusted.get_or_insert_with(|| request.clone()).verify = Verify::Checksum;
     }
+    let mut as_refused = types_as_refused(request, &target_facts, &notes);
+    if !as_refused.is_empty() {
+        adjusted.get_or_insert_with(|| request.clone()).types.extend(as_refused.clone());
+    }
     let request = adjusted.as_ref().unwrap_or(request);
     target_facts.ledger = Vec::new();
     let known: Option<Vec<String>> = target_facts
@@ -346,10 +350,20 @@ fn gather(
     if request.split.is_none() {
         source.inputs.iter().try_for_each(|input| expect_apart(input, &source))?;
     }
-    let request = &with_whole_names(request, &source_facts.fields);
-    let columns = &request.read.columns;
+    let mut request = with_whole_names(request, &source_facts.fields);
     let own: Vec<String> = source_facts.fields.iter().map(|field| field.name.clone()).collect();
+    let columns = &request.read.columns;
     source_facts.taken = columns.apply(&mut source_facts.fields, inrush_source::type_of)?;
+    let has = |name: &String| source_facts.loaded().any(|field| field.is_called(name));
+    // Objects of JSON may all lack a member, and columns may be left out.
+    as_refused.retain(|name, _| {
+        has(name) || {
+            request.options.types.remove(name);
+            false
+        }
+    });
+    source_facts.reasons.extend(of_types_as_refused(&as_refused));
+    let request = &request;
     are_there(&readers, &source_facts)?;
     let spelt = null_everywhere(request, &own, &source_facts.fields, target_facts.table.as_ref());
     source_facts.warnings.extend(hardly_meant);
@@ -449,6 +463,29 @@ impl Plan {
         let pairs = choice.columns.iter().zip(&choice.fields);
         let settled = pairs.filter(|(column, _)| column.basis == Basis::Settled);
         settled.map(|(column, field)| (self.facts.source.fields[*field].name.clone(), column.ty))
+    }
+
+    /// The types of the source's columns, by their names there, that a load of its bad rows has to know: those that no table says, and
+    /// those of bytes where the rows are written as JSON by this load, which has no form for them.
+    pub(crate) fn types_of_bad_rows(&self) -> BTreeMap<String, Type> {
+        let Job { request, facts, choice, .. } = &self.job;
+        let pairs = choice.columns.iter().zip(&choice.fields);
+        let untold = pairs.filter_map(|(column, field)| {
+            let field = &facts.source.fields[*field];
+            let name = field.source_name().to_owned();
+            if facts.source.is_typed && [column.ty, field.ty].contains(&Type::Bytes) {
+                return Some((name, Type::Bytes));
+            }
+            let is_word = matches!(column.basis, Basis::Asked | Basis::Declared);
+            let is_known = is_word || !field.reads.is_null;
+            let ty = match column.ty {
+                // The digits of a guess are those of the values that were looked at.
+                Type::Decimal { .. } if !is_word => Type::Decimal { precision: 0, scale: 0 },
+                ty => ty,
+            };
+            (is_known && !says_type(&facts.target, request, &column.name)).then_some((name, ty))
+        });
+        untold.collect()
     }
 
     /// The loaded column that a user means by a name.
@@ -929,6 +966,48 @@ fn as_refused(
         )
     });
     (first, note)
+}
+
+/// The types that an earlier load gave the columns of its bad rows, where the user says no others and no table has them.
+fn types_as_refused(
+    request: &Request,
+    target: &TargetFacts,
+    notes: &[Option<RejectsNote>],
+) -> BTreeMap<String, Type> {
+    let of = |note: &Option<RejectsNote>| note.as_ref().map(|note| note.types.clone());
+    let first = of(&notes[0]).unwrap_or_default();
+    let are_one = notes.iter().all(|note| of(note).as_ref() == Some(&first));
+    // By position any column may be the table's.
+    let by_position = request.match_by == Some(MatchBy::Position);
+    if !are_one || by_position || request.inference == Inference::Text {
+        return BTreeMap::new();
+    }
+    let is_open = |name: &String, ty: Type| {
+        let loaded = request.read.columns.name(name);
+        let says = |said: &String| is_alike(said, name) || is_alike(said, &loaded);
+        let is_said = request.types.keys().chain(request.read.types.keys()).any(says);
+        // Another target may have taken the rows.
+        let is_possible = match ty {
+            Type::TimestampNs { zone } => target.moments.has_nanos(zone),
+            ty => target.own_type(ty) == ty,
+        };
+        let is_of_table = ty != Type::Bytes && says_type(target, request, &loaded);
+        is_possible && !is_said && !is_of_table
+    };
+    first.into_iter().filter(|(name, ty)| is_open(name, *ty)).collect()
+}
+
+/// Whether the table that stays as it is defined says the type of its column. That a file of text holds texts says nothing.
+fn says_type(target: &TargetFacts, request: &Request, name: &str) -> bool {
+    let typed = target.typed(request, name);
+    typed.is_some_and(|own| own.declared.is_some() || own.ty != Type::Text)
+}
+
+/// What to know of such types.
+fn of_types_as_refused(types: &BTreeMap<String, Type>) -> Option<String> {
+    let words: Vec<String> = types.iter().map(|(name, ty)| said_of("--type", name, ty)).collect();
+    (!words.is_empty())
+        .then(|| format!("bad rows of an earlier load are of its types ({})", words.join(" ")))
 }
 
 /// What to know of lines to skip where some inputs are bad rows of an earlier load, above which nothing stands.

@@ -512,6 +512,8 @@ enum Ahead {
     Nothing,
     /// The ledger knows the load.
     Entry,
+    /// So it does, and the load has asked for the table without hearing whether it has made it, or another client has.
+    Asked,
     /// So it does, and the load has made the table.
     Table,
 }
@@ -748,8 +750,9 @@ impl<'a> MysqlLoad<'a> {
             self.enter()?;
             self.ahead = Ahead::Entry;
             let made = self.session.execute(ddl::create_table(&job.table, job, &self.engine));
-            // Without an answer it can't be told whose table there is.
-            self.unsure = self.session.is_lost();
+            if self.session.is_lost() {
+                self.ahead = Ahead::Asked;
+            }
             made.map_err(|failure| match failure.refusal() {
                 Some(refused) if refused.code == staging::IS_TAKEN => staging::taken(job),
                 _ => self.session.explain(failure),
@@ -1220,7 +1223,8 @@ impl Load for MysqlLoad<'_> {
         }
         let ahead = std::mem::replace(&mut self.ahead, Ahead::Nothing);
         if ahead != Ahead::Nothing {
-            let is_undone = self.is_there() && self.unmake(ahead);
+            // The one that asked without an answer can't tell whose table there is.
+            let is_undone = ahead != Ahead::Asked && self.is_there() && self.unmake(ahead);
             return match is_undone || ahead == Ahead::Entry {
                 true => Aftermath::NothingChanged,
                 // No row, but a table; and the ledger knows of it.

@@ -22,7 +22,7 @@ fn bad_rows(rows: &[Json]) -> Vec<Json> {
     rows.iter_mut().for_each(|row| {
         row.as_object_mut()
             .unwrap()
-            .retain(|key, _| !["table", "dialect", "line_hash"].contains(&key.as_str()));
+            .retain(|key, _| !["table", "dialect", "types", "line_hash"].contains(&key.as_str()));
     });
     rows
 }

@@ -3,15 +3,15 @@ use std::process::Child;
 use super::server::{STRATEGIES, Server, for_each_server, rows};
 use crate::crash::go_on;
 use crate::fixture::{Outcome, finish, start};
-use crate::proxy::{Proxy, Tricks};
+use crate::proxy::{Fate, Proxy, Tricks};
 use crate::servers::Database as _;
 
 /// Cuts all connections after so many bytes.
 struct Cut(u64);
 
 impl Tricks for Cut {
-    fn cut_after(&self) -> Option<u64> {
-        Some(self.0)
+    fn cut_after(&self) -> Option<(u64, Fate)> {
+        Some((self.0, Fate::CutForGood))
     }
 }
 

@@ -113,6 +113,45 @@ fn kinds_are_what_their_columns_say() {
     });
 }
 
+/// A collection says no types, so what lies beside the bad rows does: of text, and of Parquet.
+#[test]
+fn fixed_rows_are_of_the_kinds_of_the_load_that_refused_them() {
+    for_each_server(|server| {
+        let header = "n,price,data,doc,word,whole,at\n";
+        let row = "5,1.10,eHl6,\"{\"\"a\"\":[1]}\",2024-01-01,3,2024-01-01 00:00:00\n";
+        let bad = row.replacen('5', "x", 1);
+        let good = "5,1.25,plain,[],n/a,4.5,2024-01-02 00:00:00\n";
+        server.write("t.csv", format!("{header}{good}{bad}"));
+        let typed = ["--type", "price=decimal(20,2)", "--type", "data=bytes", "--type", "doc=json"];
+        server.inrush(&[&["load", "t.csv", "t.parquet"], &typed[..]].concat()).exits(0);
+        for (source, rejects) in [("t.csv", "t.rejects.csv"), ("t.parquet", "t.rejects.jsonl")] {
+            let some =
+                [source, "--max-rejects", "1", "--if-exists", "replace", "--type", "n=integer"];
+            let types = if source == "t.csv" { &typed[..] } else { &[] };
+            server.load(&[&some[..], types].concat()).exits(3);
+            let text = String::from_utf8(server.read(rejects)).unwrap();
+            server.write(rejects, text.replace("\"x\"", "6").replace("\nx,", "\n6,"));
+            let adds = [rejects, "--if-exists", "append"];
+            server.load(&adds).exits(0);
+            let kinds = [
+                ("n", "int"),
+                ("data", "binData"),
+                ("word", "string"),
+                ("whole", "double"),
+                ("at", "date"),
+            ];
+            for (field, kind) in kinds {
+                let count = format!(
+                    "{{\"count\": \"t\", \"query\": {{\"{field}\": {{\"$type\": \"{kind}\"}}}}}}"
+                );
+                assert_eq!(server.query(&count), rows![[2]], "{source}: {field}");
+            }
+            let prices: Vec<_> = server.fields("t").into_iter().map(|row| row[1].clone()).collect();
+            assert_eq!(prices, [Some("1.25".to_owned()), Some("1.10".to_owned())], "{source}");
+        }
+    });
+}
+
 #[test]
 fn a_finer_timestamp_than_dates_are_is_kept_as_text_or_refused() {
     for_each_server(|server| {

@@ -119,9 +119,9 @@ impl proxy::Tricks for Tricks {
         packet(server)
     }
 
-    fn cut_after(&self) -> Option<u64> {
+    fn cut_after(&self) -> Option<(u64, Fate)> {
         match self.trick {
-            Trick::CutAfter(most) => Some(most),
+            Trick::CutAfter(most) => Some((most, Fate::CutForGood)),
             _ => None,
         }
     }

@@ -1,5 +1,5 @@
 use crate::contract::Place as _;
-use crate::fixture::{Outcome, finish, start, wait_until};
+use crate::fixture::{Outcome, finish, start, wait_until, wait_until_it_waits};
 use crate::servers::OnDrop;
 
 use super::proxy::{Proxy, Trick};
@@ -94,7 +94,9 @@ fn a_connection_that_ends_before_the_rows_come_is_made_again() {
     for_each_server(|server| {
         server.drop_table("t");
         let child = start(&mut server.command(&["load", "-", &server.url(), "--table", "t"]));
-        wait_until("the load has looked at the table", || !server.connections().is_empty());
+        wait_until("the load has connected", || !server.connections().is_empty());
+        // Until it has looked at the table, and waits for rows.
+        wait_until_it_waits(&child);
         server.end_connections();
         server.wait_until_alone();
         Outcome::of("load".to_owned(), finish(child, b"id\n1\n2\n")).exits(0);

@@ -9,8 +9,10 @@ use crate::proxy::{self, Fate};
 /// What the proxy does besides passing messages on.
 pub(super) enum Trick {
     Nothing,
-    /// After so many bytes of the clients all connections end, and no other is made.
+    /// After so many bytes of the clients all connections end.
     CutAfter(u64),
+    /// The same, and no other is made.
+    CutForGoodAfter(u64),
     /// Something happens at the first message that has these words in it, and comes after one that has the others.
     At {
         after: &'static str,
@@ -86,9 +88,10 @@ impl proxy::Tricks for Tricks {
         message(client)
     }
 
-    fn cut_after(&self) -> Option<u64> {
+    fn cut_after(&self) -> Option<(u64, Fate)> {
         match self.trick {
-            Trick::CutAfter(most) => Some(most),
+            Trick::CutAfter(most) => Some((most, Fate::Cut)),
+            Trick::CutForGoodAfter(most) => Some((most, Fate::CutForGood)),
             _ => None,
         }
     }
