@@ -716,10 +716,11 @@ fn a_load_that_another_connection_cancels_says_so() {
         case.prepare(server);
         server.sql("BEGIN; LOCK TABLE t");
         let child = case.start(server, &server.url());
-        wait_until_it_waits(&child);
-        server.sql(
-            "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
-        );
+        let waits = "wait_event_type = 'Lock'";
+        wait_until("the load waits for the lock", || !server.activity(waits).is_empty());
+        server.sql(&format!(
+            "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE {waits} AND datname = current_database()"
+        ));
         let run = end_of(child).exits(1).ends_with_nothing_changed();
         run.says(&["pg_cancel_backend", "run the load again"]);
         server.sql("ROLLBACK");

@@ -182,7 +182,7 @@ impl Database for Postgres {
 
 impl Postgres {
     /// Connections to this database of which this is true, except for the test's own.
-    fn activity(&self, condition: &str) -> Vec<String> {
+    pub(super) fn activity(&self, condition: &str) -> Vec<String> {
         let rows = self.query(&format!(
             "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend' \
              AND application_name <> '{APPLICATION}' AND {condition}"
