@@ -20,6 +20,9 @@ cache="${XDG_CACHE_HOME:-${HOME:-$PWD/target}/.cache}/inrush/servers"
 GO_MINOR=24
 GO_TOOLCHAIN=golang.org/toolchain@v0.0.1-go1.24.13.linux-amd64
 
+# Without what no test uses: rows are kept in SQLite, and no debugger looks. A quarter less to compile.
+FERRETDB_BUILD=(-tags ferretdb_no_postgresql -gcflags=all=-dwarf=false '-ldflags=-s -w')
+
 say() { echo "servers: $*" >&2; }
 die() {
     say "$*"
@@ -116,7 +119,7 @@ build() {
     echo "${coordinates##*@}" >"$work/source/build/version/version.txt"
     mkdir -p "$work/server/bin"
     (cd "$work/source" && CGO_ENABLED=0 GOFLAGS=-mod=readonly GOTOOLCHAIN=local GOMODCACHE="$(cd ../modules && pwd)" \
-        "$go" build -buildvcs=false -trimpath -o ../server/bin/ferretdb ./cmd/ferretdb) </dev/null >&2
+        "$go" build -buildvcs=false -trimpath "${FERRETDB_BUILD[@]}" -o ../server/bin/ferretdb ./cmd/ferretdb) </dev/null >&2
     # Go makes them so that nobody can write them.
     chmod -R u+w "$work/modules"
 }

@@ -83,8 +83,8 @@ pub fn sidecar_path(rejects: &Path) -> PathBuf {
 
 const SIDECAR: &str = ".jsonl";
 
-/// The most that is read of a sidecar's line: a name has at most some hundred bytes, and a reason some thousand.
-const SIDECAR_LINE_MAX: u64 = 1 << 20;
+/// The most that is read of a sidecar's line: a reason has some thousand bytes, and the first line a name and a type for each column.
+const SIDECAR_LINE_MAX: u64 = 16 << 20;
 
 /// What is said of the first row of a rejects file, and holds for all of them; `None` where it has no sidecar.
 pub fn first_note(rejects: &Path) -> Option<RejectsNote> {
