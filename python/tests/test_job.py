@@ -120,12 +120,13 @@ def test_only_what_the_tokens_name_is_published(home):
     assert hidden(home) == []
 
 
-@pytest.mark.parametrize("kind", ["dicts", "tuples", "frame", "file", "generator"])
+@pytest.mark.parametrize("kind", ["dicts", "tuples", "columns", "frame", "file", "generator"])
 def test_rows_of_every_kind(home, tmp_path, kind):
     job = begin(home)
     rows = {
         "dicts": [{"id": 1, "name": "a"}, {"name": None, "id": 2}],
         "tuples": [(1, "a"), (2, None)],
+        "columns": {"name": ["a", None], "id": (1, 2)},
         "frame": pyarrow.table({"id": [1, 2], "name": ["a", None]}),
         "file": tmp_path / "rows.csv",
         "generator": ((number, "a" if number == 1 else None) for number in (1, 2)),
