@@ -379,6 +379,8 @@ class Rows:
         elif modules & {"duckdb", "_duckdb"} and hasattr(rows, "types"):
             _refuse_changed(zip(rows.columns, rows.types))
         if not isinstance(rows, Iterable) and not _is_arrow(rows):
+            if callable(rows) and not isinstance(rows, type):
+                raise UsageError(f"a {type(rows).__name__} has no rows: call it, and write what it returns")
             raise UsageError(f"a {type(rows).__name__} has no rows: write a frame, or an iterable of dicts, tuples or objects")
         if isinstance(rows, (bytes, bytearray)):
             raise UsageError(f"a {type(rows).__name__} is no iterable of rows")

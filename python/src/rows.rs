@@ -9,7 +9,9 @@ use inrush::Error;
 use inrush::plan::{Inference, Plan, Type};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{
+    PyByteArray, PyBytes, PyDict, PyFrozenSet, PyList, PySet, PyString, PyTuple, PyType,
+};
 
 use crate::column::{Classes, Column, Full, Taking};
 use crate::errors;
@@ -73,14 +75,15 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// For rows like this one. `names` are the columns, where they are known.
+    /// For rows like this one, which comes behind so many of frames. `names` are the columns, where they are known.
     pub(crate) fn like(
         row: &Bound<'_, PyAny>,
         names: Option<Vec<String>>,
         taking: &Taking,
+        framed: u64,
     ) -> PyResult<Self> {
         let py = row.py();
-        let (form, own) = names_of(row)?;
+        let (form, own) = names_of(row, framed + 1)?;
         let is_own = names.is_none();
         let names = match (names, own) {
             (Some(names), _) => names,
@@ -96,7 +99,7 @@ impl Rows {
         let known = PyDict::new(py);
         names.iter().try_for_each(|name| known.set_item(name, py.None()))?;
         let columns = names.into_iter().map(|name| Column::new(name, taking, 0)).collect();
-        Ok(Self {
+        let mut rows = Self {
             form,
             keys,
             class: None,
@@ -117,7 +120,9 @@ impl Rows {
             looked: 0,
             batches: VecDeque::new(),
             waiting: 0,
-        })
+        };
+        rows.pass(framed);
+        Ok(rows)
     }
 
     /// That there are columns, as there have to be once none is added any more.
@@ -564,10 +569,13 @@ impl Rows {
             Form::Mapping => "dicts",
             Form::Object | Form::Loose => "objects with fields",
         };
-        errors::usage(
-            row.py(),
-            format!("row {position} is a {name}, and those before are {before}"),
-        )
+        let what = format!("row {position} is a {name}, and those before are {before}");
+        let error = Error::usage(what);
+        let error = match how_to_make_a_row_of(row) {
+            Some(advice) if self.form == Form::Sequence => error.advise(advice),
+            _ => error,
+        };
+        errors::raise(row.py(), &error, Vec::new())
     }
 
     /// Makes a batch of the rows so far.
@@ -679,7 +687,8 @@ fn list_of<'py>(row: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyList>>>
 }
 
 /// How a row is written, and its columns' names, where it has any.
-fn names_of(row: &Bound<'_, PyAny>) -> PyResult<(Form, Option<Vec<String>>)> {
+/// `position` is the row's number, for messages.
+fn names_of(row: &Bound<'_, PyAny>, position: u64) -> PyResult<(Form, Option<Vec<String>>)> {
     let py = row.py();
     let name = row.get_type().name()?;
     if Classes::get(py)?.is_frame.bind(py).call1((row,))?.extract()? {
@@ -689,11 +698,27 @@ fn names_of(row: &Bound<'_, PyAny>) -> PyResult<(Form, Option<Vec<String>>)> {
         return Err(errors::raise(py, &error, Vec::new()));
     }
     form_of(row)?.ok_or_else(|| {
-        errors::usage(
-            py,
-            format!("a row is a tuple, a dict or an object with fields, and not a {name}"),
-        )
+        let what = format!(
+            "row {position} is a {name}, and a row is a tuple, a list, a dict or an object with fields"
+        );
+        let error = Error::usage(what);
+        let error = match how_to_make_a_row_of(row) {
+            Some(advice) => error.advise(advice),
+            None => error,
+        };
+        errors::raise(py, &error, Vec::new())
     })
+}
+
+/// What to do with values that are in no tuple or list, where this is some; a text is one value.
+fn how_to_make_a_row_of(row: &Bound<'_, PyAny>) -> Option<&'static str> {
+    if row.is_instance_of::<PySet>() || row.is_instance_of::<PyFrozenSet>() {
+        return Some("a set has no order: make a tuple of its values in the order of the columns");
+    }
+    let is_text = row.is_instance_of::<PyString>()
+        || row.is_instance_of::<PyBytes>()
+        || row.is_instance_of::<PyByteArray>();
+    (!is_text && row.try_iter().is_ok()).then_some("make a list of its values: list(row)")
 }
 
 /// The same; `None` of what is no row.

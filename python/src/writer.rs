@@ -557,10 +557,9 @@ impl RowWriter {
                     Some(rows) => rows,
                     None => {
                         let taking = self.shared.taking(nan_is_null);
-                        let rows = rows.insert(Rows::like(&row, Some(names.clone()), &taking)?);
                         let state = held.state(py)?;
-                        rows.pass(state.rows.as_ref().map_or(state.framed, |rows| rows.position));
-                        rows
+                        let before = state.rows.as_ref().map_or(state.framed, |rows| rows.position);
+                        rows.insert(Rows::like(&row, Some(names.clone()), &taking, before)?)
                     }
                 };
                 rows.push(&row)?;
@@ -632,9 +631,9 @@ impl RowWriter {
                     // Tuples go by the position of the table's own columns.
                     names = self.table_columns(py)?;
                 }
-                let mut rows = Rows::like(row, names, &self.shared.taking(false))?;
+                let taking = self.shared.taking(false);
+                let mut rows = Rows::like(row, names, &taking, state.framed)?;
                 rows.check_columns(py)?;
-                rows.pass(state.framed);
                 rows.is_behind_frame = state.names.is_none() && state.schema().is_some();
                 state.rows.insert(rows)
             }

@@ -213,6 +213,34 @@ def test_what_is_no_row(sqlite):
         assert not sqlite.exists()
 
 
+@pytest.mark.parametrize("row", [{1, 2}, frozenset({1, 2}), iter([1, 2]), (one for one in (1, 2)), range(2), {1: 2}.values()])
+def test_a_row_of_values_without_a_form_says_how_to_make_one(sqlite, row):
+    """A set has no order, and what is read once may have been: neither becomes a row by itself."""
+    name = type(row).__name__
+    advice = "a set has no order: make a tuple" if isinstance(row, (set, frozenset)) else r"make a list of its values: list\(row\)"
+    columns = ["a", "b"]
+    for write in (sqlite.write, lambda rows, columns: insert_many(sqlite, columns=columns)(rows)):
+        for rows in ([row], iter([row])):
+            with pytest.raises(inrush.UsageError, match=f"row 1 is a {name}, and a row is a tuple, .*; {advice}"):
+                write(rows, columns=columns)
+        with pytest.raises(inrush.UsageError, match=f"row 2 is a {name}, and those before are tuples or lists; {advice}"):
+            write([(1, 2), row], columns=columns)
+    with pytest.raises(inrush.UsageError, match=f"row 3 is a {name}, and a row is"), sqlite.writer() as rows:
+        rows.write({"a": [1, 2], "b": [3, 4]})
+        rows.insert(row)
+    assert not sqlite.exists()
+
+
+def test_a_generator_s_function_is_to_be_called(sqlite):
+    def rows():
+        yield (1, 2)
+
+    with pytest.raises(inrush.UsageError, match="a function has no rows: call it, and write what it returns"):
+        sqlite.write(rows, columns=["a", "b"])
+    sqlite.write(rows(), columns=["a", "b"])
+    assert sqlite.read()[1] == [(1, 2)]
+
+
 def test_rows_of_several_forms(sqlite):
     for rows, column in [([{"a": 1}, (1,)], None), ([(1,), {"a": 1}], ["a"]), ([(1,), 5], ["a"]), ([(1,), "b"], ["a"])]:
         with pytest.raises(inrush.UsageError, match="row 2 is a"):
@@ -232,9 +260,9 @@ def test_what_is_no_object_behind_one(sqlite, first, second):
     assert not sqlite.exists()
 
 
-def insert_many(place):
+def insert_many(place, **options):
     def write(rows):
-        with place.writer() as writer:
+        with place.writer(**options) as writer:
             writer.insert_many(rows)
 
     return write
