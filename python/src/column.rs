@@ -588,9 +588,11 @@ impl Column {
         self.before += rows;
     }
 
-    /// Its type is what its values so far say.
+    /// Its type is what its values so far say, if there are some.
     pub(crate) fn settle(&mut self) {
-        self.said = Some(self.kinds);
+        if self.said.is_none_or(|said| said == Kinds::default()) {
+            self.said = Some(self.kinds);
+        }
     }
 
     /// Whether its type would be another by now, where no value says so: any value is a text, which is the type of a column that had

@@ -23,6 +23,9 @@ const BYTES_MAX: usize = 1 << 20;
 /// Types are told from so many rows, where nothing else says them, and no more can be looked at.
 const SAMPLE_ROWS: usize = 10_000;
 
+/// The same where rows are large: about so many bytes of them.
+const SAMPLE_BYTES: usize = 64 << 20;
+
 /// How rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -63,6 +66,8 @@ pub(crate) struct Rows {
     has_unknown: bool,
     rows: usize,
     bytes: usize,
+    /// Those of all batches so far.
+    closed_bytes: usize,
     /// Rows so far, for messages.
     pub(crate) position: u64,
     /// Those of them that came as frames.
@@ -115,6 +120,7 @@ impl Rows {
             taking: taking.clone(),
             rows: 0,
             bytes: 0,
+            closed_bytes: 0,
             position: 0,
             framed: 0,
             looked: 0,
@@ -169,7 +175,7 @@ impl Rows {
 
     /// Whether enough was seen to say what the columns are.
     pub(crate) fn is_sampled(&self) -> bool {
-        self.rows + self.waiting >= SAMPLE_ROWS
+        self.rows + self.waiting >= SAMPLE_ROWS || self.closed_bytes >= SAMPLE_BYTES
     }
 
     /// Whether [`Rows::take`] has one.
@@ -581,7 +587,7 @@ impl Rows {
     /// Makes a batch of the rows so far.
     pub(crate) fn close(&mut self) {
         let rows = std::mem::take(&mut self.rows);
-        self.bytes = 0;
+        self.closed_bytes += std::mem::take(&mut self.bytes);
         if rows == 0 {
             // A column that has begun for the row which did not fit would not fit the next time either.
             self.columns.iter_mut().for_each(Column::clear);

@@ -98,6 +98,11 @@ impl Untyped {
         options.inference == Inference::Text || self.schema.fields().iter().all(is_known)
     }
 
+    /// Whether they are to be waited for.
+    fn waits(&self, options: &LoadOptions) -> bool {
+        self.bytes <= UNTYPED_MAX && !self.is_typed(options)
+    }
+
     /// Types that it lacks are those of these columns.
     fn learn(&mut self, columns: &Schema) {
         let known = |field: &FieldRef| match columns.column_with_name(field.name()) {
@@ -660,10 +665,16 @@ impl RowWriter {
 
     /// Hands on the batches so far, once it is known what the columns are; with `all` whatever there is.
     fn flush(&self, py: Python<'_>, state: &mut State, all: bool) -> PyResult<()> {
-        if state.writer.is_none() && !(all || state.rows.as_ref().is_some_and(Rows::is_sampled)) {
-            return Ok(());
-        }
-        if all || state.writer.is_none() {
+        if state.writer.is_none() {
+            let is_sampled = state.rows.as_ref().is_some_and(Rows::is_sampled);
+            if !(all || is_sampled || state.untyped.is_some()) {
+                return Ok(());
+            }
+            state.gather();
+            if !all && state.untyped.as_ref().is_some_and(|own| own.waits(&self.shared.options)) {
+                return Ok(());
+            }
+        } else if all {
             state.gather();
         }
         self.settle(py, state)?;

@@ -128,6 +128,34 @@ def test_rows_behind_a_frame_have_the_numbers_of_the_load(sqlite):
     assert any("(row 8)" in warning for warning in rows.report.warnings)
 
 
+@pytest.mark.parametrize("first", ["rows", "frame and rows"])
+@pytest.mark.parametrize("end", ["end", "batch"])
+def test_columns_without_a_value_have_the_type_of_a_later_row(sqlite, first, end):
+    """Behind the rows that types are told from they became columns of text."""
+    steps = {"commit": "batch", "rows_per_commit": 100_000} if end == "batch" else {}
+    with sqlite.writer(**steps) as rows:
+        if first == "frame and rows":
+            rows.write({"id": [-1], "n": [None], "x": [None], "s": [None]})
+        rows.insert_many({"id": number, "n": None, "x": None, "s": None} for number in range(40_000))
+        rows.insert({"id": 40_000, "n": 7, "x": None, "s": None})
+        rows.insert_many({"id": number, "n": None, "x": None, "s": None} for number in range(40_001, 60_000))
+        rows.insert({"id": 60_000, "n": 8, "x": 1.5, "s": "a"})
+    assert [one.partition(" has ")[0] for one in rows.report.warnings] == []
+    found = [[one for one in sqlite.values(name) if one is not None] for name in ("n", "x", "s")]
+    assert found == [[7, 8], [1.5], ["a"]]
+    assert len(sqlite.values("id")) == 60_001 + (first != "rows")
+
+
+def test_rows_before_the_load_wait_in_bounded_memory(sqlite):
+    """Ten thousand rows were kept, however large they were, and with a column of nothing but NULL they would all be."""
+    with sqlite.writer() as rows:
+        for _ in range(70):
+            rows.insert({"s": "x" * (1 << 20), "n": None})
+        rows.insert({"s": "y", "n": 7})
+    assert sqlite.values("n") == [None] * 70 + ["7"]
+    assert any("column n " in one and "(row 71)" in one for one in rows.report.warnings)
+
+
 def test_report_and_order(sqlite):
     writer = sqlite.writer()
     assert writer.report is None
