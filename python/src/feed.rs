@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 
 use crate::column::Taking;
 use crate::errors;
-use crate::options::Asked;
+use crate::options::{Asked, check_rejects};
 use crate::rows::{Form, Rows};
 use crate::stream;
 use crate::watch::{TICK, Watching, go_on};
@@ -315,6 +315,7 @@ pub(crate) fn write(
     request: Asked,
 ) -> PyResult<(String, String)> {
     let request = request.0;
+    check_rejects(py, &request.options)?;
     let read = request.options.read.clone();
     let (mut report, fed) = feed(py, rows, &read, &[], &watch, move |feed, observer| {
         inrush::load(feed, &request.target, &request.options, observer)

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use inrush::plan::{
-    ColumnRequest, DialectRequest, Inference, ReadRequest, ReadType, Trim, Type, TypeWord,
-    character,
+    ColumnRequest, DialectRequest, Inference, ReadRequest, ReadType, RejectLimit, Trim, Type,
+    TypeWord, character,
 };
 use inrush::{Error, LoadOptions, RejectsTo, Request};
 use pyo3::prelude::*;
@@ -104,6 +104,17 @@ impl<'py> Said<'py> {
             _ => Err(self.wrong("header", &format!("'{word}' is none of True, False, auto"))),
         }
     }
+}
+
+/// That bad rows may go somewhere, where some are allowed: those of a program have no file that theirs could stand beside.
+pub(crate) fn check_rejects(py: Python<'_>, options: &LoadOptions) -> PyResult<()> {
+    if options.rejects != RejectsTo::Beside || options.max_rejects == RejectLimit::Rows(0) {
+        return Ok(());
+    }
+    let what = "max_rejects allows bad rows, and those of a program have no place of their own";
+    let advice =
+        "say where they go: rejects=\"bad.jsonl\", a list, or a function that is called with each";
+    Err(errors::raise(py, &Error::usage(what).advise(advice), Vec::new()))
 }
 
 fn options(said: &Said<'_>) -> PyResult<LoadOptions> {

@@ -16,7 +16,7 @@ use pyo3::types::PyDict;
 
 use crate::column::Taking;
 use crate::errors;
-use crate::options::Asked;
+use crate::options::{Asked, check_rejects};
 use crate::rows::{self, Rows};
 use crate::stream;
 use crate::watch::{TICK, Watch, Watching, go_on};
@@ -258,7 +258,9 @@ impl RowWriter {
         steps: Option<(Option<u64>, Option<f64>)>,
     ) -> PyResult<Self> {
         let said = request.clone().unbind();
+        let py = request.py();
         let Asked(request) = request.extract()?;
+        check_rejects(py, &request.options)?;
         let steps = steps.map(|(rows, seconds)| Steps {
             rows,
             time: seconds.map(|seconds| Duration::from_secs_f64(seconds.clamp(0.001, 1e9))),

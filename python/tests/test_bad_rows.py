@@ -82,10 +82,14 @@ def test_rejects_of_rows_are_json_lines(sqlite, tmp_path):
 
 def test_bad_rows_need_a_place(sqlite):
     """Rows of a program have no file that theirs could lie beside."""
-    for rows in (ROWS, iter(ROWS)):
-        with pytest.raises(inrush.UsageError, match="say where they go"):
-            sqlite.write(rows, columns=TYPES, max_rejects=5)
+    for limit in (5, "1%", "all"):
+        for write in (lambda **options: sqlite.write(ROWS, **options), lambda **options: sqlite.write(iter(ROWS), **options), sqlite.writer):
+            with pytest.raises(inrush.UsageError, match="max_rejects allows bad rows, and those of a program have no place") as caught:
+                write(columns=TYPES, max_rejects=limit)
+            assert caught.value.advice == ['say where they go: rejects="bad.jsonl", a list, or a function that is called with each']
     assert not sqlite.exists()
+    for none in (0, "0", None):
+        assert sqlite.write([(1, "a")], columns=TYPES, max_rejects=none, if_exists="replace").rows_loaded == 1
 
 
 def test_no_file_where_nothing_is_bad(sqlite, tmp_path):
