@@ -82,9 +82,10 @@ impl OptionFile {
         let mut options = Self::default();
         let mut ours = false;
         for line in text.lines().map(str::trim) {
-            if let Some(group) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
-                ours = matches!(group.trim(), "client" | "client-server" | "client-mariadb");
+            if let Some((group, _)) = line.strip_prefix('[').and_then(|line| line.split_once(']')) {
+                ours = matches!(group.trim_end(), "client" | "client-server" | "client-mariadb");
             } else if ours && !line.starts_with(['#', ';', '!']) {
+                let line = without_comment(line);
                 let (name, value) = line.split_once('=').unwrap_or((line, ""));
                 let value = Some(option_value(value.trim()));
                 match name.trim().replace('_', "-").as_str() {
@@ -102,13 +103,25 @@ impl OptionFile {
     }
 }
 
-/// A value without its quotes or the comment behind it, and with its escapes undone.
+/// A line up to its comment, which begins at any `#` that is in no quotes. Quotes count wherever they are, as for the clients.
+fn without_comment(line: &str) -> &str {
+    let (mut quote, mut is_escaped) = (None, false);
+    for (at, c) in line.char_indices() {
+        match (quote, c) {
+            (None, '#') => return &line[..at],
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), _) if open == c && !is_escaped => quote = None,
+            _ => {}
+        }
+        is_escaped = quote.is_some() && c == '\\' && !is_escaped;
+    }
+    line
+}
+
+/// A value without its quotes, and with its escapes undone.
 fn option_value(raw: &str) -> String {
-    let quote = raw.chars().next().filter(|c| matches!(c, '\'' | '"'));
-    let body = match quote.and_then(|quote| raw[1..].rfind(quote)) {
-        Some(end) => &raw[1..=end],
-        None => raw.split(" #").next().unwrap_or(raw).trim_end(),
-    };
+    let within = |quote| raw.strip_prefix(quote).and_then(|rest: &str| rest.strip_suffix(quote));
+    let body = within('"').or_else(|| within('\'')).unwrap_or(raw);
     let mut out = String::new();
     let mut chars = body.chars();
     while let Some(c) = chars.next() {
@@ -119,6 +132,7 @@ fn option_value(raw: &str) -> String {
                 Some('r') => out.push('\r'),
                 Some('b') => out.push('\u{8}'),
                 Some('s') => out.push(' '),
+                Some(quote @ ('\'' | '"')) => out.push(quote),
                 Some('\\') | None => out.push('\\'),
                 Some(other) => out.extend(['\\', other]),
             },
@@ -295,6 +309,36 @@ mod tests {
             opened("mysql://u%40x:p%2Fw@h1:5/d%20b", file, &[("MYSQL_PWD", "env")]).unwrap();
         assert_eq!((place.user.as_deref(), place.password.as_deref()), (Some("u@x"), Some("p/w")));
         assert_eq!((place.shown.as_str(), place.database.as_str()), ("h1:5", "d b"));
+    }
+
+    /// What MariaDB's `my_print_defaults` prints of these lines.
+    #[test]
+    fn values_of_an_option_file_are_read_as_the_clients_do() {
+        for (line, value) in [
+            ("password=ab#c", "ab"),
+            ("password=ab #c", "ab"),
+            ("password=#c", ""),
+            (r#"password="ab#c""#, "ab#c"),
+            ("password = 'ab#c' # x", "ab#c"),
+            (r##"password="ab\"#c""##, r##"ab"#c"##),
+            (r##"password="a\\"#b""##, r"a\"),
+            ("password=it's#x", "it's#x"),
+            (r##"password=ab"#"c # d"##, r##"ab"#"c"##),
+            (r#"password="q" b"#, r#""q" b"#),
+            (r#"password="ab' # x"#, r#""ab' # x"#),
+            (r#"password=""#, r#"""#),
+            (r"password='a\'b'", "a'b"),
+            (r"password=a\#b", r"a\"),
+            (r"password=a\sb\qc\\d\", r"a b\qc\d\"),
+            (r##"password = " sp "# c"##, " sp "),
+            ("password=a;b", "a;b"),
+        ] {
+            for group in ["[client]", "[client] # mine", " [client]"] {
+                let file = format!("{group}\n{line}\n[mysqld] # not mine\npassword=other\n");
+                let place = opened("mysql://h/d", &file, &[]).unwrap();
+                assert_eq!(place.password.as_deref(), Some(value), "{line}");
+            }
+        }
     }
 
     #[test]
