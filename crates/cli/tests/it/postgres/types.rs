@@ -684,6 +684,47 @@ fn elements_of_a_domain_and_single_characters_are_kept_whole_or_refused() {
     });
 }
 
+/// Of enums, domains over them, and other types that the server alone reads.
+#[test]
+fn lists_are_arrays_of_what_the_server_reads() {
+    for_each_server(|server| {
+        server.drop_table("t").sql("DROP TYPE IF EXISTS mood_of_lists CASCADE");
+        server.sql(
+            "CREATE TYPE mood_of_lists AS ENUM ('sad', 'so, \"so\"', 'NULL');
+             CREATE DOMAIN domain_of_moods AS mood_of_lists;
+             CREATE DOMAIN moods AS mood_of_lists[];
+             CREATE TABLE t (id int, e mood_of_lists[], d domain_of_moods[], a moods, r int4range[])",
+        );
+        let good = r#"{"id":1,"e":["sad",null,"so, \"so\"","NULL"],"d":[["sad"],["sad"]],"a":["sad"],"r":["[1,3)"]}
+{"id":2,"e":[],"d":null,"a":[],"r":[]}
+{"id":3,"e":"{sad}","d":"{sad}","a":"[2:2]={sad}","r":"{\"[1,2)\"}"}
+"#;
+        server.write("t.jsonl", good);
+        server.write("bad.jsonl", "{\"id\":4,\"e\":[\"sad\",\"glad\"]}\n");
+        for way in server.ways_into_used() {
+            let load = ["--table", "t", "--if-exists", "append"];
+            let run = server.load(&[&["t.jsonl"], &load[..], &way.options()].concat());
+            if run.status.code() == Some(2) {
+                // It takes no arrays.
+                continue;
+            }
+            run.exits(0);
+            let stored = rows![
+                [1, r#"{sad,NULL,"so, \"so\"","NULL"}"#, "{{sad},{sad}}", "{sad}", "{\"[1,3)\"}"],
+                [2, "{}", (), "{}", "{}"],
+                [3, "{sad}", "{sad}", "[2:2]={sad}", "{\"[1,2)\"}"]
+            ];
+            let sql = "SELECT id, e, d, a, r FROM t ORDER BY id";
+            assert_eq!(server.query(sql), stored, "{way:?}");
+            server
+                .load(&[&["bad.jsonl"], &load[..], &way.options()].concat())
+                .exits(1)
+                .says(&["glad"]);
+            server.sql("TRUNCATE t");
+        }
+    });
+}
+
 /// Of JSON, and of Arrow and of programs, whose lists are JSON here.
 #[test]
 fn lists_are_arrays() {

@@ -77,6 +77,8 @@ enum Kind {
     Char,
     /// The server's to read.
     Other,
+    /// An array of what is the server's to read.
+    OtherArray,
     /// A text that must be a value of another type as well.
     Checked {
         text: Texts,
@@ -112,13 +114,13 @@ impl Store {
                 match element.kind {
                     Kind::Zoned(_) => Kind::ZonedArray(Arrays { element, oid }),
                     // Which way a text in braces will go is not known yet.
-                    Kind::Money(ref money) if !money.reads_plain() => Kind::Other,
-                    _ if !element.is_binary() => Kind::Other,
+                    Kind::Money(ref money) if !money.reads_plain() => Kind::OtherArray,
+                    _ if !element.is_binary() => Kind::OtherArray,
                     _ if parsed.has_named_elements => Kind::NamedArray(Arrays { element, oid }),
                     _ => Kind::Array(Arrays { element, oid }),
                 }
             }
-            None => Kind::Other,
+            None => Kind::OtherArray,
         };
         Self { wanted: wanted(&kind, declared).into(), kind, strict: false }
     }
@@ -127,19 +129,24 @@ impl Store {
     pub(crate) fn is_binary(&self) -> bool {
         !matches!(
             self.kind,
-            Kind::Other | Kind::Zoned(_) | Kind::ZonedArray(_) | Kind::NamedArray(_)
+            Kind::Other
+                | Kind::OtherArray
+                | Kind::Zoned(_)
+                | Kind::ZonedArray(_)
+                | Kind::NamedArray(_)
         )
     }
 
     /// Whether the server alone says what a value is.
     pub(crate) fn is_servers(&self) -> bool {
-        matches!(self.kind, Kind::Other)
+        matches!(self.kind, Kind::Other | Kind::OtherArray)
     }
 
     /// Whether the server's binary form of a stored value is what [`Store::encode`] wrote. It isn't where the server rewrites values.
     pub(crate) fn compares(&self) -> bool {
         match &self.kind {
             Kind::Other
+            | Kind::OtherArray
             | Kind::Zoned(_)
             | Kind::ZonedArray(_)
             | Kind::NamedArray(_)
@@ -244,7 +251,7 @@ impl Store {
                 arrays.write(list.as_deref().unwrap_or(value), binary, written);
             }
             // What was made of it is a text already.
-            Kind::NamedArray(_) => return binary,
+            Kind::NamedArray(_) | Kind::OtherArray => return binary,
             _ => return value,
         }
         written
@@ -275,8 +282,11 @@ impl Store {
 
     /// A list of JSON as the array that it is here.
     fn list(&self, value: &[u8]) -> Result<Option<Vec<u8>>, Misfit<'static>> {
-        let (Kind::Array(arrays) | Kind::NamedArray(arrays)) = &self.kind else {
-            return Ok(None);
+        let arrays = match &self.kind {
+            Kind::Array(arrays) | Kind::NamedArray(arrays) => arrays,
+            // As a list it can be nothing that the server reads.
+            Kind::OtherArray => return array::of_json(value, Items::Values),
+            _ => return Ok(None),
         };
         let items = match &arrays.element.kind {
             // What JSON has for bytes is text, and a moment in it may have no zone: the session's is none that was asked for.
@@ -335,7 +345,7 @@ impl Store {
             }
             Kind::Jsonb => encode_jsonb(value, out),
             Kind::Bytes => encode_bytes(value, out),
-            Kind::RawBytes | Kind::Other => {
+            Kind::RawBytes | Kind::Other | Kind::OtherArray => {
                 out.extend_from_slice(value);
                 Ok(())
             }
