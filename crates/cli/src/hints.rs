@@ -508,6 +508,12 @@ fn hint(error: &clap::Error, arguments: &[String]) -> Option<String> {
             of_value(said(ContextKind::InvalidArg)?, said(ContextKind::InvalidValue)?)
                 .map(str::to_owned)
         }
+        // Other steps of a job take what has begun it.
+        ErrorKind::MissingRequiredArgument
+            if arguments.iter().map(String::as_str).take(2).eq(["job", "recover"]) =>
+        {
+            Some("say inrush job recover URL ID: inrush job list URL has the names".to_owned())
+        }
         _ => None,
     }
 }

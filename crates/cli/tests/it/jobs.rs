@@ -829,6 +829,7 @@ pub(crate) fn by_command<D: Database>(server: &Server<D>) {
     server.write("empty", "");
     job(&["publish", "job.json", "empty"]).exits(2).says(&["holds no token"]);
     job(&["recover", &url, "nobody's"]).exits(2).says(&["there is no job"]);
+    job(&["recover", "job.json"]).exits(2).says(&["say inrush job recover URL ID"]);
     job(&["gc", &url, "--older-than", "soon"]).exits(2).says(&["90s, 30m, 12h or 1d"]);
     job(&["gc", &url, "--older-than", "5"]).exits(2).says(&["the unit is missing", "5d for days"]);
     job(&["gc", &url, "--older-than", "0"]).exits(0).prints(&["\"tables\":0"]);

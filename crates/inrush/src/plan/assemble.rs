@@ -15,7 +15,7 @@ use crate::plan::steps::{self, Start};
 use crate::profile;
 use crate::target::{self, Location, TableName, Target};
 use inrush_core::encode::{AddedValue, Foreseen, Grammar, Shape, ShapeColumn};
-use inrush_core::error::{Error, Kind, Result, without_secrets};
+use inrush_core::error::{Error, Kind, Result, shorten, without_secrets};
 use inrush_core::facts::{Facts, FieldFacts, SourceFacts, TableFacts, TargetFacts};
 use inrush_core::job::{Choice, Job, Measured};
 use inrush_core::ledger::{Entry, InputName, StepPlan};
@@ -369,6 +369,7 @@ fn gather(
     source_facts.warnings.extend(hardly_meant);
     source_facts.warnings.extend(spelt);
     source_facts.warnings.extend(left_in_folders(&places, &source_facts));
+    source_facts.warnings.extend(added_as_one(&source_facts.fields));
     let reason = start.as_ref().and_then(|start| start.reason.clone());
     let begun = |start: Start| {
         let is_named = |field: &FieldFacts| matches!(field.added, Some(Added::File | Added::Path));
@@ -523,6 +524,26 @@ fn left_in_folders(places: &[Place], facts: &SourceFacts) -> Option<String> {
             noun(columns.len() as u64, "column"),
             columns.join(", ")
         )
+    })
+}
+
+/// What to know of columns whose value has another `NAME=VALUE` behind a comma, which elsewhere is between columns.
+fn added_as_one(fields: &[FieldFacts]) -> impl Iterator<Item = String> {
+    let another = |text: &str| {
+        text.split(',').skip(1).find_map(|part| {
+            let (name, _) = part.split_once('=')?;
+            let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+                && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+            is_name.then(|| name.to_owned())
+        })
+    };
+    fields.iter().filter_map(move |field| {
+        let Some(Added::Text(text)) = &field.added else { return None };
+        let (name, other) = (&field.name, another(text)?);
+        Some(format!(
+            "column {name} has the value {} in all rows, and column {other} is not added: that takes an --add of its own",
+            shorten(text.as_bytes())
+        ))
     })
 }
 

@@ -60,6 +60,23 @@ pub(super) fn are_chosen_renamed_and_added<P: Place>() {
     });
 }
 
+pub(super) fn that_are_added_as_one_are_told<P: Place>() {
+    P::for_each(|place| {
+        place.files().write("in.csv", "id\n1\n");
+        for value in ["a=1,2", "a=x=1,", "a=1, b c=2"] {
+            let run = load(place, &["in.csv", "--add", value, "--dry-run"]).exits(0);
+            assert!(!run.stdout.contains("is not added"), "{value}");
+        }
+        let note = "column a has the value '1,b=2' in all rows, and column b is not added: that takes an --add of its own";
+        load(place, &["in.csv", "--add", "a=1,b=2"]).exits(0).prints(&[note]);
+        let kinds = [Kind::Text; 2];
+        assert_eq!(
+            plain_rows(all_of(place, &["id", "a"]), &kinds),
+            plain("id,a\n1,\"1,b=2\"\n", &kinds)
+        );
+    });
+}
+
 pub(super) fn whose_names_are_too_long_are_refused<P: Place>() {
     P::for_each(|place| {
         let (long, wanted) = ("n".repeat(200), plain("id,n\n1,a\n", &[Kind::Text; 2]));

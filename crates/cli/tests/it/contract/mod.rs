@@ -260,6 +260,7 @@ over_every_target! {
         #[cfg(feature = "parquet")]
         numbers::are_no_bytes,
         columns::are_chosen_renamed_and_added,
+        columns::that_are_added_as_one_are_told,
         columns::that_have_to_have_a_value_are_so_in_the_table,
         columns::differ_in_case_alone_whatever_their_letters,
         columns::whose_names_are_too_long_are_refused,
