@@ -237,9 +237,10 @@ def write(
     """Writes rows for a job, all of them or none: an attempt. The token is what publishing them takes.
 
     `batches` is what `inrush.write` takes: a frame, an Arrow stream, an iterable of dicts or tuples, a dict of columns; or the path of a
-    file, with the keywords of `load` that say how it is written. `split` instead is a part of files that `begin_files` has cut. `partition` is which
-    part of the job's rows they are, from 0: then publishing sees to it that each part is there once. A job with the guarantee
-    `per_partition` wants it; where the partition is in the table already nothing is written, and the token is `already_written`.
+    file, with the keywords of `load` that say how it is written. `split` instead is a part of files that `begin_files` has cut.
+    `partition` is which part of the job's rows they are, from 0: then publishing sees to it that each part is there once. A job with the
+    guarantee `per_partition` wants it; where the partition is in the table already nothing is written, and the token is
+    `already_written`.
     """
     text = _text("job", job)
     if (batches is None) == (split is None):

@@ -4,6 +4,7 @@ import collections
 import dataclasses
 import datetime as dt
 import enum
+import functools
 import json
 import typing
 import uuid
@@ -83,7 +84,8 @@ def test_rejects_of_rows_are_json_lines(sqlite, tmp_path):
 def test_bad_rows_need_a_place(sqlite):
     """Rows of a program have no file that theirs could lie beside."""
     for limit in (5, "1%", "all"):
-        for write in (lambda **options: sqlite.write(ROWS, **options), lambda **options: sqlite.write(iter(ROWS), **options), sqlite.writer):
+        writes = [functools.partial(sqlite.write, ROWS), functools.partial(sqlite.write, iter(ROWS)), sqlite.writer]
+        for write in writes:
             with pytest.raises(inrush.UsageError, match="max_rejects allows bad rows, and those of a program have no place") as caught:
                 write(columns=TYPES, max_rejects=limit)
             assert caught.value.advice == ['say where they go: rejects="bad.jsonl", a list, or a function that is called with each']
