@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use crate::encode::{Moment, Typed};
 use crate::facts::{FieldFacts, Misfit};
+use crate::reading::ReadType;
 use crate::schema::Type;
 use crate::wording::said_of;
 
@@ -125,8 +126,8 @@ impl MomentLimits {
         }
     }
 
-    /// Why such a column is text, and what to say to have it otherwise.
-    pub fn why_text(&self, field: &FieldFacts, engine: &str) -> String {
+    /// Why such a column is text, and what to say to have it otherwise; `said` is how the user has it read.
+    pub fn why_text(&self, field: &FieldFacts, engine: &str, said: Option<ReadType>) -> String {
         let FieldFacts { name, ty, moments, .. } = field;
         let zone = matches!(ty, Type::Timestamp { zone: true });
         let value = moments.finest.as_ref().map(ToString::to_string).unwrap_or_default();
@@ -145,8 +146,14 @@ impl MomentLimits {
                 format!("keeps {most} digits of a second's fraction, and {value} has {digits}")
             }
         };
-        let said = said_of("--type", name, ty);
-        format!("column {name} is text: {engine} {why} ({said} makes such rows bad rows)")
+        let instead = match said {
+            // Another --type beside it would be refused.
+            Some(said) => {
+                format!("without {} it has the numbers as they are", said_of("--type", name, said))
+            }
+            None => format!("{} makes such rows bad rows", said_of("--type", name, ty)),
+        };
+        format!("column {name} is text: {engine} {why} ({instead})")
     }
 }
 
@@ -165,6 +172,7 @@ pub enum Settled {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reading::Unit;
 
     fn field(zone: bool, values: &[&str]) -> FieldFacts {
         let mut moments = MomentFacts::default();
@@ -246,7 +254,7 @@ mod tests {
     fn what_is_out_of_the_range_of_nanoseconds_is_named() {
         let limits = MomentLimits { nanos: true, infinite_ends: true, ..MomentLimits::of(6) };
         for far in ["1600-01-01 00:00:00", LAST_NANO] {
-            let why = limits.why_text(&field(false, &[NANOS, far]), "DuckDB");
+            let why = limits.why_text(&field(false, &[NANOS, far]), "DuckDB", None);
             assert!(why.contains(&format!("only, {far} is out of that range")), "{why}");
             assert!(why.contains(&format!("'{NANOS}' (line 7) has 9 digits")), "{why}");
         }
@@ -267,12 +275,15 @@ mod tests {
 
     #[test]
     fn why_names_the_column_the_value_and_the_way_out() {
-        let why =
-            MomentLimits::of(6).why_text(&field(true, &["2024-01-01 00:00:00.1234567Z"]), "X 1");
+        let column = field(true, &["2024-01-01 00:00:00.1234567Z"]);
+        let why = MomentLimits::of(6).why_text(&column, "X 1", None);
         assert_eq!(
             why,
             "column t is text: X 1 keeps 6 digits of a second's fraction, and '2024-01-01 00:00:00.1234567Z' (line 7) has 7 \
              (--type t=timestamptz makes such rows bad rows)"
         );
+        let said = Some(ReadType::Epoch(Unit::Milliseconds));
+        let why = MomentLimits::of(6).why_text(&column, "X 1", said);
+        assert!(why.ends_with("(without --type 't=timestamp[ms]' it has the numbers as they are)"));
     }
 }

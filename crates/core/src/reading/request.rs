@@ -65,6 +65,12 @@ impl ReadRequest {
             columns: self.columns.or(&other.columns),
         }
     }
+
+    /// How the values of a field are said to be written.
+    pub fn type_of(&self, field: &FieldFacts) -> Option<ReadType> {
+        let said = self.types.iter().find(|(name, _)| field.is_called(name));
+        said.map(|(_, ty)| *ty)
+    }
 }
 
 /// What is said here, and else what is said there.

@@ -453,7 +453,8 @@ fn made_columns(
         |field: &&FieldFacts| !text && !request.types.keys().any(|name| field.is_called(name));
     let TargetFacts { moments, engine, .. } = &facts.target;
     let finer = fields.iter().filter(open).filter(|field| moments.settle(field) == Settled::Text);
-    hints.extend(finer.map(|field| moments.why_text(field, engine)));
+    let why = |field| moments.why_text(field, engine, request.read.type_of(field));
+    hints.extend(finer.map(why));
     // What a value is that all values have been looked at for, and that is none of its column's: a bad row.
     let is_settled = request.guarantee == Guarantee::Chunks && facts.source.is_surveyed;
     let columns = fields

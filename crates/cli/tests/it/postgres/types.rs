@@ -614,6 +614,19 @@ fn members_of_an_enum_may_have_backslashes_and_quotes() {
     });
 }
 
+/// Another `--type` beside the one that says how values are written is refused.
+#[test]
+fn counts_that_are_finer_than_timestamps_are_named_with_a_way_out_that_works() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,v\n1,1700000000.1234567\n");
+        let counted = ["t.csv", "--type", "v=timestamp[s]"];
+        let way = "without --type 'v=timestamp[s]' it has the numbers as they are";
+        server.load(&counted).exits(0).prints(&["column v is text", way]);
+        server.load(&["t.csv", "--if-exists", "replace"]).exits(0);
+        assert_eq!(server.number("SELECT count(*) FROM t WHERE v = 1700000000.1234567"), 1);
+    });
+}
+
 /// A value far behind the sample makes a column text, and the load begins again: what is to be known is the same.
 #[test]
 fn what_only_the_server_reads_is_said_of_another_try_too() {
