@@ -2,11 +2,24 @@
 
 use std::collections::BTreeSet;
 
+/// Whose SQL a text is: engines quote differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sql {
+    /// `[name]` is a name.
+    Sqlite,
+    /// `$$text$$` and `$tag$text$tag$` are texts, `[1, 2]` a list.
+    Duckdb,
+    /// Backslashes escape in texts, and `#` begins a comment.
+    Mysql,
+}
+
 /// What a database has beside its tables.
 #[derive(Clone, Debug)]
 pub struct Definition {
     /// Its kind, in the words of SQL: `VIEW`.
     pub kind: String,
+    /// Its schema, where it is another than the table's.
+    pub schema: Option<String>,
     /// Its name.
     pub name: String,
     /// What defines it.
@@ -33,12 +46,13 @@ impl Mention {
 }
 
 /// The definitions that name a table, those that name views of it included.
-pub fn mentions(table: &str, mut definitions: Vec<Definition>) -> Vec<Mention> {
+pub fn mentions(table: &str, sql: Sql, mut definitions: Vec<Definition>) -> Vec<Mention> {
     let mut found: Vec<Mention> = Vec::new();
     let mut names = vec![(folded(table), BTreeSet::new())];
     while let Some((name, behind)) = names.pop() {
         definitions.retain(|definition| {
-            let mut words: BTreeSet<String> = tokens(&definition.sql).filter_map(word).collect();
+            let mut words: BTreeSet<String> =
+                tokens(&definition.sql, sql).filter_map(word).collect();
             if !words.contains(&name) {
                 return true;
             }
@@ -47,7 +61,12 @@ pub fn mentions(table: &str, mut definitions: Vec<Definition>) -> Vec<Mention> {
             if definition.kind != "TRIGGER" {
                 names.push((folded(&definition.name), words.clone()));
             }
-            found.push(Mention { what: format!("{} {}", definition.kind, definition.name), words });
+            let Definition { kind, schema, name, .. } = definition;
+            let what = match schema {
+                Some(schema) => format!("{kind} {schema}.{name}"),
+                None => format!("{kind} {name}"),
+            };
+            found.push(Mention { what, words });
             false
         });
     }
@@ -61,25 +80,30 @@ fn folded(name: &str) -> String {
 
 /// The name that a token may be.
 fn word(token: &str) -> Option<String> {
-    let inner = match token.as_bytes() {
-        [b'"', .., b'"'] | [b'`', .., b'`'] | [b'[', .., b']'] => &token[1..token.len() - 1],
+    let inner = || &token[1..token.len() - 1];
+    let name = match token.as_bytes() {
+        [b'"', .., b'"'] => &inner().replace("\"\"", "\""),
+        [b'`', .., b'`'] => &inner().replace("``", "`"),
+        [b'[', .., b']'] => inner(),
         [first, ..] if first.is_ascii_punctuation() && *first != b'_' => return None,
         _ => token,
     };
-    Some(folded(inner))
+    Some(folded(name))
 }
 
 /// The tokens of SQL text: words, what is in quotes, single characters. Comments and blanks are left out.
-pub fn tokens(sql: &str) -> impl Iterator<Item = &str> {
-    let mut rest = sql;
+pub fn tokens(text: &str, sql: Sql) -> impl Iterator<Item = &str> {
+    let mut rest = text;
     std::iter::from_fn(move || {
         loop {
             rest = rest.trim_start();
             let skipped = match rest {
-                text if text.starts_with("--") || is_hash_comment(text) => {
+                text if text.starts_with("--") || sql == Sql::Mysql && text.starts_with('#') => {
                     text.find('\n').unwrap_or(text.len())
                 }
-                text if text.starts_with("/*") => text.find("*/").map_or(text.len(), |at| at + 2),
+                text if text.starts_with("/*") => {
+                    text[2..].find("*/").map_or(text.len(), |at| at + 4)
+                }
                 _ => break,
             };
             rest = &rest[skipped..];
@@ -87,8 +111,10 @@ pub fn tokens(sql: &str) -> impl Iterator<Item = &str> {
         let first = rest.chars().next()?;
         let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
         let end = match first {
-            '\'' | '"' | '`' => rest[1..].find(first).map_or(rest.len(), |at| at + 2),
-            '[' => rest.find(']').map_or(rest.len(), |at| at + 1),
+            '\'' | '"' => quoted(rest, first, sql == Sql::Mysql),
+            '`' => quoted(rest, first, false),
+            '[' if sql == Sql::Sqlite => rest.find(']').map_or(rest.len(), |at| at + 1),
+            '$' if sql == Sql::Duckdb && dollars(rest).is_some() => dollars(rest)?,
             c if is_word(c) => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
             c => c.len_utf8(),
         };
@@ -98,30 +124,46 @@ pub fn tokens(sql: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a comment of MySQL's begins: in DuckDB a number follows, which is that of a column.
-fn is_hash_comment(text: &str) -> bool {
-    let rest = text.strip_prefix('#');
-    rest.is_some_and(|rest| !rest.starts_with(|first: char| first.is_ascii_digit()))
+/// Where the quotes end with which a text begins: two of them in it are one.
+fn quoted(text: &str, quote: char, escapes: bool) -> usize {
+    let mut chars = text.char_indices().skip(1).peekable();
+    while let Some((at, char)) = chars.next() {
+        if char == '\\' && escapes {
+            chars.next();
+        } else if char == quote && chars.next_if(|(_, next)| *next == quote).is_none() {
+            return at + 1;
+        }
+    }
+    text.len()
+}
+
+/// Where the text in dollars ends with which a text begins, if it begins so.
+fn dollars(text: &str) -> Option<usize> {
+    let tag = text[1..].find('$').map(|at| &text[..at + 2])?;
+    let is_tag = tag.trim_matches('$').chars().all(|c| c.is_alphanumeric() || c == '_');
+    let at = text[tag.len()..].find(tag).filter(|_| is_tag)?;
+    Some(at + 2 * tag.len())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn definition(kind: &str, name: &str, sql: &str) -> Definition {
+        let (kind, name, sql) = (kind.to_owned(), name.to_owned(), sql.to_owned());
+        Definition { kind, schema: None, name, sql }
+    }
+
     #[test]
     fn what_names_a_table_or_a_view_of_it_is_found() {
-        let definition = |kind: &str, name: &str, sql: &str| Definition {
-            kind: kind.to_owned(),
-            name: name.to_owned(),
-            sql: sql.to_owned(),
-        };
         let found = mentions(
             "T",
+            Sql::Sqlite,
             vec![
                 definition("VIEW", "w", "CREATE VIEW w AS SELECT x FROM \"V\""),
                 definition("VIEW", "v", "CREATE VIEW v AS SELECT \"Name\" AS x FROM main.t"),
                 definition("VIEW", "other", "SELECT 't' /* t */, `name` FROM [t t] -- t"),
-                definition("TRIGGER", "g", "BEGIN\n# don't\nINSERT INTO [t] VALUES (new.id); END"),
+                definition("TRIGGER", "g", "BEGIN\n-- don't\nINSERT INTO [t] VALUES (new.id); END"),
                 definition("VIEW", "of_none", "SELECT id AS g FROM o"),
             ],
         );
@@ -132,5 +174,44 @@ mod tests {
         assert_eq!(needs("NAME"), ["VIEW v", "VIEW w"]);
         assert_eq!(needs("id"), ["TRIGGER g"]);
         assert_eq!(needs("missing"), [""; 0]);
+    }
+
+    #[test]
+    fn quotes_are_those_of_the_engine() {
+        let all = |text, sql| tokens(text, sql).collect::<Vec<_>>();
+        for sql in [Sql::Sqlite, Sql::Duckdb, Sql::Mysql] {
+            let found = all(r#"'it''s t' "a""b",`c``d` /*/ t */ x"#, sql);
+            assert_eq!(found, ["'it''s t'", r#""a""b""#, ",", "`c``d`", "x"], "{sql:?}");
+        }
+        let escaped = r"'it\'s t' 'x\\' # don't";
+        assert_eq!(all(escaped, Sql::Mysql), [r"'it\'s t'", r"'x\\'"]);
+        assert_eq!(all(r"'x\' a", Sql::Sqlite), [r"'x\'", "a"]);
+        assert_eq!(all("$$it's t$$ $q$ $$ t $q$ $1 [a]", Sql::Duckdb).len(), 6);
+        assert_eq!(all("[t t] #1", Sql::Sqlite), ["[t t]", "#", "1"]);
+    }
+
+    #[test]
+    fn a_name_with_quotes_in_it_is_found_and_a_text_names_nothing() {
+        let view = |sql: &str| vec![definition("VIEW", "v", sql)];
+        let doubled = r#"SELECT "a""b", 'it''s t' FROM `t``u`"#;
+        let found = mentions("t`u", Sql::Sqlite, view(doubled));
+        assert!(found[0].says("a\"b"));
+        assert_eq!(mentions("t", Sql::Sqlite, view(doubled)), []);
+        let escaped = r"select 'it\'s t' AS `x` from `o`";
+        assert_eq!(mentions("t", Sql::Mysql, view(escaped)), []);
+        assert_eq!(mentions("t", Sql::Duckdb, view("SELECT $$ it's t $$ FROM o")), []);
+        let list = mentions("t", Sql::Duckdb, view("SELECT [a, b] FROM t"));
+        assert!(list[0].says("a") && list[0].says("b"));
+    }
+
+    #[test]
+    fn what_is_of_another_schema_is_named_with_it() {
+        let there = Definition {
+            schema: Some("s".to_owned()),
+            ..definition("VIEW", "v", "SELECT a FROM main.t")
+        };
+        let here = definition("VIEW", "w", "SELECT a FROM s.v");
+        let found = mentions("t", Sql::Duckdb, vec![there, here]);
+        assert_eq!(found.iter().map(Mention::what).collect::<Vec<_>>(), ["VIEW s.v", "VIEW w"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::connection::{Connection, Refusal};
 use crate::facts::{collation, here, indexes, is_generated, plain, statement};
-use inrush_core::mentions::{Definition, Mention, mentions};
+use inrush_core::mentions::{Definition, Mention, Sql, mentions};
 
 /// In the words of SQL, one each.
 pub(super) fn read(connection: &Connection, table: &str) -> Result<Vec<String>, Refusal> {
@@ -81,13 +81,14 @@ pub(super) fn read(connection: &Connection, table: &str) -> Result<Vec<String>, 
 /// Views and macros of the database that name a table.
 pub(super) fn mentioned_by(connection: &Connection, table: &str) -> Result<Vec<Mention>, Refusal> {
     let rows = connection.rows(
-        "SELECT 'VIEW', view_name, sql FROM duckdb_views() WHERE database_name = current_database() AND NOT internal \
-         UNION ALL SELECT 'MACRO', function_name, macro_definition FROM duckdb_functions() \
+        "SELECT 'VIEW', nullif(schema_name, current_schema()), view_name, sql FROM duckdb_views() \
+         WHERE database_name = current_database() AND NOT internal \
+         UNION ALL SELECT 'MACRO', nullif(schema_name, current_schema()), function_name, macro_definition FROM duckdb_functions() \
          WHERE database_name = current_database() AND NOT internal AND macro_definition IS NOT NULL",
     )?;
     let of = |row: Vec<Option<String>>| {
-        let mut row = row.into_iter().map(Option::unwrap_or_default);
-        Some(Definition { kind: row.next()?, name: row.next()?, sql: row.next()? })
+        let [kind, schema, name, sql] = row.try_into().ok()?;
+        Some(Definition { kind: kind?, schema, name: name?, sql: sql.unwrap_or_default() })
     };
-    Ok(mentions(table, rows.into_iter().filter_map(of).collect()))
+    Ok(mentions(table, Sql::Duckdb, rows.into_iter().filter_map(of).collect()))
 }

@@ -5,7 +5,7 @@ use crate::facts;
 use crate::indexes;
 use crate::rights;
 use crate::session::{Failure, Session};
-use inrush_core::mentions::{Definition, Mention, mentions};
+use inrush_core::mentions::{Definition, Mention, Sql, mentions};
 
 /// In the words of SQL, one each.
 pub(super) fn read(
@@ -38,7 +38,7 @@ pub(super) fn mentioned_by(
     ))?;
     let of = |row: Vec<Option<String>>| {
         let mut row = row.into_iter().map(Option::unwrap_or_default);
-        Some(Definition { kind: row.next()?, name: row.next()?, sql: row.next()? })
+        Some(Definition { kind: row.next()?, schema: None, name: row.next()?, sql: row.next()? })
     };
-    Ok(mentions(table, rows.into_iter().filter_map(of).collect()))
+    Ok(mentions(table, Sql::Mysql, rows.into_iter().filter_map(of).collect()))
 }

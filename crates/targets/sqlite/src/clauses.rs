@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use inrush_core::mentions::tokens;
+use inrush_core::mentions::{Sql, tokens};
 
 /// What a statement that inserts rows into a table has to mind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,8 @@ impl Clauses {
         while let Some(row) = rows.next()? {
             let (kind, is_own, sql): (String, bool, String) =
                 (row.get(0)?, row.get(1)?, row.get(2)?);
-            let words: Vec<String> = tokens(&sql).map(str::to_ascii_uppercase).collect();
+            let words: Vec<String> =
+                tokens(&sql, Sql::Sqlite).map(str::to_ascii_uppercase).collect();
             let says = |word: &str| words.iter().any(|said| said == word);
             let pairs = || words.windows(2).map(|pair| (pair[0].as_str(), pair[1].as_str()));
             // A trigger's statements may have triggers of other tables run, and meet those tables' constraints.

@@ -8,12 +8,12 @@ use rusqlite::{Connection, OptionalExtension as _, ffi};
 
 use crate::ddl::quote;
 use inrush_core::error::Error;
-use inrush_core::mentions::tokens;
+use inrush_core::mentions::{Sql, tokens};
 use inrush_core::wording::counted;
 
 /// Whether the statement that made a table has such a key. No PRAGMA tells.
 pub(super) fn is_said(sql: &str) -> bool {
-    let words: Vec<&str> = tokens(sql).collect();
+    let words: Vec<&str> = tokens(sql, Sql::Sqlite).collect();
     words.windows(2).any(|pair| {
         pair[0].eq_ignore_ascii_case("INITIALLY") && pair[1].eq_ignore_ascii_case("DEFERRED")
     })

@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use inrush_core::mentions::{Definition, Mention, mentions, tokens};
+use inrush_core::mentions::{Definition, Mention, Sql, mentions, tokens};
 
 /// In the words of SQL, one each.
 pub(super) fn read(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
@@ -58,7 +58,10 @@ pub(super) fn read(connection: &Connection, table: &str) -> rusqlite::Result<Vec
     let words = [
         ("STRICT", strict),
         ("WITHOUT ROWID", without_rowid),
-        ("AUTOINCREMENT", tokens(&sql).any(|token| token.eq_ignore_ascii_case("AUTOINCREMENT"))),
+        (
+            "AUTOINCREMENT",
+            tokens(&sql, Sql::Sqlite).any(|token| token.eq_ignore_ascii_case("AUTOINCREMENT")),
+        ),
     ];
     lost.extend(words.iter().filter(|(_, is_so)| *is_so).map(|(word, _)| (*word).to_owned()));
     Ok(lost)
@@ -134,14 +137,14 @@ pub(super) fn mentioned_by(connection: &Connection, table: &str) -> rusqlite::Re
          WHERE type = 'view' OR type = 'trigger' AND tbl_name <> ?1 COLLATE NOCASE",
     )?;
     let of = |row: &rusqlite::Row<'_>| {
-        Ok(Definition { kind: row.get(0)?, name: row.get(1)?, sql: row.get(2)? })
+        Ok(Definition { kind: row.get(0)?, schema: None, name: row.get(1)?, sql: row.get(2)? })
     };
-    Ok(mentions(table, others.query_map([table], of)?.collect::<Result<_, _>>()?))
+    Ok(mentions(table, Sql::Sqlite, others.query_map([table], of)?.collect::<Result<_, _>>()?))
 }
 
 /// The module of a virtual table, by the statement that made it.
 pub(super) fn module(sql: &str) -> Option<&str> {
-    let mut tokens = tokens(sql);
+    let mut tokens = tokens(sql, Sql::Sqlite);
     let is_virtual = tokens.nth(1)?.eq_ignore_ascii_case("VIRTUAL");
     tokens.find(|token| is_virtual && token.eq_ignore_ascii_case("USING"))?;
     tokens.next()
@@ -150,7 +153,7 @@ pub(super) fn module(sql: &str) -> Option<&str> {
 /// The CHECK constraints of a CREATE TABLE, which no PRAGMA tells.
 fn checks(sql: &str) -> Vec<String> {
     let mut checks = Vec::new();
-    let mut tokens = tokens(sql).peekable();
+    let mut tokens = tokens(sql, Sql::Sqlite).peekable();
     while let Some(token) = tokens.next() {
         if !token.eq_ignore_ascii_case("CHECK") || tokens.peek() != Some(&"(") {
             continue;

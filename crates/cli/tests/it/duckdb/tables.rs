@@ -261,9 +261,11 @@ fn views_and_macros_that_a_replaced_table_breaks_are_named() {
         "CREATE TABLE t (id VARCHAR, name VARCHAR, note VARCHAR); CREATE TABLE other (note VARCHAR); \
          CREATE VIEW notes AS SELECT note AS n FROM t; CREATE VIEW longest AS SELECT max(n) AS n FROM notes; \
          CREATE VIEW names AS SELECT id, name FROM t; CREATE VIEW others AS SELECT note FROM other; \
-         CREATE MACRO noted(i) AS (SELECT note FROM t WHERE id = i)",
+         CREATE MACRO noted(i) AS (SELECT note FROM t WHERE id = i); \
+         CREATE VIEW texts AS SELECT 'it''s t' AS a, $$ t 't $$ AS b, note FROM other; \
+         CREATE SCHEMA s; CREATE VIEW s.notes AS SELECT 'it''s' AS a, note FROM main.t",
     );
-    let says = "the new table lacks note, which MACRO noted, VIEW longest, VIEW notes may need";
+    let says = "the new table lacks note, which MACRO noted, VIEW longest, VIEW notes, VIEW s.notes may need";
     let replace = ["x.duckdb", "--table", "t", "--if-exists", "replace"];
     let plan = |file| fixture.inrush(&[&["plan", file], &replace[..]].concat()).exits(0);
     plan("t.csv").prints(&[says]);
