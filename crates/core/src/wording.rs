@@ -60,6 +60,24 @@ pub fn said_of(option: &str, column: &str, value: impl std::fmt::Display) -> Str
     format!("{option} {}", shell_word(&format!("{column}={value}")))
 }
 
+/// Words with options for a column, which they call `COLUMN`, with its name.
+///
+/// ```
+/// let words = "a day: --type COLUMN=date, or --type COLUMN=integer loads it";
+/// let named = "a day: --type 'The day=date', or --type 'The day=integer' loads it";
+/// assert_eq!(inrush_core::wording::of_column(words, "The day"), named);
+/// ```
+pub fn of_column(words: &str, column: &str) -> String {
+    let mut parts = words.split("COLUMN=");
+    let mut named = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (value, rest) = part.split_at(part.find([' ', ',']).unwrap_or(part.len()));
+        named += &shell_word(&format!("{column}={value}"));
+        named += rest;
+    }
+    named
+}
+
 /// The verb for so many.
 pub fn were(number: u64) -> &'static str {
     if number == 1 { "was" } else { "were" }

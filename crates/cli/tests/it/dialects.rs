@@ -593,6 +593,11 @@ fn a_header_among_the_rows_is_named() {
     let wanted = "2 lines repeat the header, and are read as rows, the first is line 4 of in.csv";
     assert!(two.starts_with(wanted), "{two}");
     assert_eq!(note("id,name\na,b\nid,name\n", &["--header", "no"]), "");
+    fixture.write("a.csv", "id,name\na,b\nid,name\n");
+    fixture.write("b.csv", "id,name\nid,name\nid,name\n");
+    let both = ["a.csv", "b.csv", "two.db", "--table", "t", "--header", "yes"];
+    let wanted = "3 lines repeat the header, and are read as rows, of each file the first: line 3 of a.csv, line 2 of b.csv: name";
+    fixture.load(&both).exits(0).prints(&[wanted]);
     // What makes a column text, or a row bad, is told for what it is.
     let typed = "id,name\n1,a\nid,name\n2,b\n";
     assert!(note(typed, &[]).starts_with("line 3 of in.csv"));

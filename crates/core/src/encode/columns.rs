@@ -396,7 +396,9 @@ impl ColumnsRow<'_> {
             if !column.is_suspect || column.is_null(self.at) {
                 continue;
             }
-            let bad = |code, wanted| Err(describe(self, &BadValue { column: index, code, wanted }));
+            let bad = |code, wanted| {
+                Err(describe(shape, self, &BadValue { column: index, code, wanted }))
+            };
             let takes_values = shape.columns[index].typed;
             match &column.view {
                 View::Text(_) if column.are_values && !takes_values => {
@@ -546,7 +548,7 @@ impl<R: EncodeRow> Encode for ColumnsEncoder<R> {
             };
             let row = ColumnsRow { reader: &reader, ..row };
             let outcome = checked.and_then(|()| {
-                encoder.row(&row, &mut out.wire).map_err(|bad| describe(&row, &bad))
+                encoder.row(&row, &mut out.wire).map_err(|bad| describe(shape, &row, &bad))
             });
             let at = at as u32;
             if let Err(bad) = outcome {

@@ -21,6 +21,7 @@ use crate::error::shorten;
 use crate::flow::Found;
 use crate::flow::{Chunk, Code, RowFault, Wire};
 use crate::reading::Reading;
+use crate::wording::of_column;
 
 pub use columns::{NOT_ENDLESS, Texts, column_data, csv_field, is_viewed};
 pub use delimited::quoting_words;
@@ -387,7 +388,7 @@ fn check_text(shape: &Shape, column: usize, raw: &[u8]) -> Result<(), BadRecord>
     Ok(())
 }
 
-fn describe(row: &impl Row, bad: &BadValue<'_>) -> BadRecord {
+fn describe(shape: &Shape, row: &impl Row, bad: &BadValue<'_>) -> BadRecord {
     let mut scratch = Vec::new();
     let value = match row.source_value(bad.column, &mut scratch) {
         Some((home, span)) => shorten(row.bytes(home, span, &scratch)),
@@ -396,7 +397,10 @@ fn describe(row: &impl Row, bad: &BadValue<'_>) -> BadRecord {
     let message = match bad.code {
         Code::NotNull => "NULL where none is allowed".to_owned(),
         Code::Range => format!("{value} is out of range for {}", bad.wanted),
-        _ => format!("{value} is not {}", bad.wanted),
+        _ => {
+            let name = shape.columns.get(bad.column).map_or("COLUMN", |column| &column.name);
+            format!("{value} is not {}", of_column(bad.wanted, name))
+        }
     };
     BadRecord { column: Some(bad.column), code: bad.code, message, verdict: Verdict::OfColumn }
 }

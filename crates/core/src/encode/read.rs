@@ -116,7 +116,7 @@ pub(super) fn refuse_null(shape: &Shape, row: &impl Row) -> Result<(), BadRecord
             && row.typed(column).is_none()
             && row.value(column, &mut values).is_none()
         {
-            return Err(describe(row, &BadValue::null(column)));
+            return Err(describe(shape, row, &BadValue::null(column)));
         }
     }
     Ok(())

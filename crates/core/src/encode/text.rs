@@ -365,7 +365,7 @@ impl<S: Syntax, R: EncodeRow> Encode for TextEncoder<S, R> {
                         false => Ok(()),
                     });
                     looked.and_then(|()| {
-                        encoder.row(&row, &mut out.wire).map_err(|bad| describe(&row, &bad))
+                        encoder.row(&row, &mut out.wire).map_err(|bad| describe(shape, &row, &bad))
                     })
                 }
             };

@@ -12,7 +12,7 @@ use inrush_core::flow::{Checksum, Chunk, Code, Found, Point, Slot};
 use inrush_core::ledger::{RejectsLength, Rows, SoFar};
 use inrush_core::reading::Family;
 use inrush_core::value::rule;
-use inrush_core::wording::{counted, said_of, were};
+use inrush_core::wording::{counted, listed, said_of, were};
 use inrush_core::{Basis, Type};
 use inrush_source::Place;
 use inrush_source::decode::BeyondAscii;
@@ -37,8 +37,8 @@ pub(crate) struct Tally {
     unforeseen: BTreeSet<u32>,
     /// Columns of documents with floats in them that JSON has no number for.
     spelled: BTreeSet<u32>,
-    /// Rows that are the header once more: how many, and the input and line of the first.
-    repeats: Option<(u64, u32, u64)>,
+    /// Rows that are the header once more: how many of an input, which it is, and the line of the first.
+    repeats: Vec<(u64, u32, u64)>,
     pub(super) checksum: Option<Checksum>,
     /// A value that didn't fit what its column was taken for.
     pub(crate) mismatch: Option<Mismatch>,
@@ -66,7 +66,7 @@ impl Tally {
             blanks: 0,
             unforeseen: BTreeSet::new(),
             spelled: BTreeSet::new(),
-            repeats: None,
+            repeats: Vec::new(),
             checksum,
             mismatch: None,
             tolerated: 0,
@@ -144,8 +144,14 @@ impl Tally {
         self.blanks += encoded.blanks;
         self.unforeseen.extend(&encoded.unforeseen);
         if encoded.repeats.rows > 0 {
-            let first = (0, self.file, self.lines + u64::from(encoded.repeats.line) + 1);
-            self.repeats.get_or_insert(first).0 += u64::from(encoded.repeats.rows);
+            let rows = u64::from(encoded.repeats.rows);
+            match self.repeats.last_mut() {
+                Some((before, file, _)) if *file == self.file => *before += rows,
+                _ => {
+                    let line = self.lines + u64::from(encoded.repeats.line) + 1;
+                    self.repeats.push((rows, self.file, line));
+                }
+            }
         }
         if !chunk.spelled.is_empty() {
             self.spelled.extend(spelled(plan, shape, chunk));
@@ -255,14 +261,32 @@ impl Tally {
 
     /// What to do about rows that are the header once more, where there are some.
     fn note_of_repeats(&self) -> Option<String> {
-        let (rows, file, line) = self.repeats?;
-        let name = &self.inputs[file as usize].file;
-        let what = match rows {
-            1 => format!("line {line} of {name} repeats the header, and is read as a row"),
-            rows => format!(
-                "{} repeat the header, and are read as rows, the first is line {line} of {name}",
-                counted(rows, "line")
+        // Of so many inputs a line is named.
+        const SHOWN: usize = 3;
+        let of = |(_, file, line): &(u64, u32, u64)| {
+            format!("line {line} of {}", self.inputs[*file as usize].file)
+        };
+        let rows: u64 = self.repeats.iter().map(|(rows, ..)| rows).sum();
+        let what = match self.repeats.as_slice() {
+            [] => return None,
+            [one] if rows == 1 => format!("{} repeats the header, and is read as a row", of(one)),
+            [one] => format!(
+                "{} repeat the header, and are read as rows, the first is {}",
+                counted(rows, "line"),
+                of(one)
             ),
+            several => {
+                let mut firsts: Vec<String> = several.iter().take(SHOWN).map(of).collect();
+                let more = several.len().saturating_sub(SHOWN);
+                firsts.extend(
+                    (more > 0).then(|| format!("those of {}", counted(more as u64, "more file"))),
+                );
+                format!(
+                    "{} repeat the header, and are read as rows, of each file the first: {}",
+                    counted(rows, "line"),
+                    listed(firsts.iter().map(String::as_str))
+                )
+            }
         };
         Some(format!(
             "{what}: name the files that were joined one after the other instead, or take such lines out"

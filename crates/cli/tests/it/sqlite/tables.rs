@@ -402,3 +402,18 @@ fn an_integer_primary_key_desc_takes_null() {
     let found = fixture.query("t.db", "SELECT count(*) FROM t WHERE id IS NULL");
     assert_eq!(found, rows![[1]]);
 }
+
+/// Seconds of 1970 to SQLite, and hardly meant so.
+#[test]
+fn a_day_in_digits_is_refused_with_options_for_its_very_column() {
+    let fixture = Fixture::new();
+    fixture
+        .write("t.csv", "id,The day\n1,20240229\n")
+        .sql("t.db", "CREATE TABLE t (id INT, \"The day\" DATETIME)");
+    let append = ["t.csv", "t.db", "--table", "t", "--if-exists", "append"];
+    let options = "--type 'The day=date' --date-format 'The day=%Y%m%d' read it as a day, and --type 'The day=integer' loads";
+    fixture.refuses(&append).says(&["'20240229' is not a moment", options]);
+    let said = ["--type", "The day=date", "--date-format", "The day=%Y%m%d"];
+    fixture.load(&[&append[..], &said].concat()).exits(0);
+    assert_eq!(fixture.table("t.db", "t"), rows![[1, "2024-02-29"]]);
+}
