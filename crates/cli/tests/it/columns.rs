@@ -17,6 +17,7 @@ use arrow_array::{
     TimestampSecondArray, UInt64Array,
 };
 use arrow_ipc::writer::{FileWriter, StreamWriter};
+use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{
@@ -103,6 +104,38 @@ fn durations_are_the_same_from_parquet_as_from_arrow() {
         let wanted = rows![
             ["PT93600.5S", "PT-0.000000001S", 5, "{\"x\":\"PT61S\"}", first, one],
             [(), (), (), "{\"x\":null}", second, three]
+        ];
+        assert_eq!(fixture.table("t.db", "t"), wanted, "{source}");
+    }
+}
+
+/// <https://arrow.apache.org/docs/format/CanonicalExtensions.html#bit-boolean>
+#[test]
+fn bytes_that_are_truth_values_are_booleans() {
+    let fixture = Fixture::new();
+    let bytes = || column(Int8Array::from(vec![Some(0), Some(1), Some(-3), None]));
+    let marked = |name: &str| {
+        let mark = ("ARROW:extension:name".to_owned(), "arrow.bool8".to_owned());
+        Arc::new(Field::new(name, DataType::Int8, true).with_metadata([mark]))
+    };
+    let inner = StructArray::from(vec![(marked("ok"), bytes())]);
+    let within = Field::new("st", inner.data_type().clone(), true);
+    let number = Field::new("n", DataType::Int8, true);
+    let schema = Schema::new(vec![marked("ok"), Arc::new(within), Arc::new(number)]);
+    let columns = vec![bytes(), column(inner), bytes()];
+    let batch = RecordBatch::try_new(Arc::new(schema), columns).unwrap();
+    parquet(&fixture, "t.parquet", &batch, 2);
+    arrow(&fixture, "t.arrow", &batch);
+    for source in ["t.parquet", "t.arrow"] {
+        let report = fixture.report(&[source, "t.db", "--if-exists", "replace"]);
+        let is_of = |at: usize| report["plan"]["columns"][at]["type"].to_string();
+        assert_eq!([0, 1, 2].map(is_of), ["\"boolean\"", "\"json\"", "\"integer\""], "{source}");
+        let within = |ok: &str| format!("{{\"ok\":{ok}}}");
+        let wanted = rows![
+            [0, within("false").as_str(), 0],
+            [1, within("true").as_str(), 1],
+            [1, within("true").as_str(), -3],
+            [(), within("null").as_str(), ()]
         ];
         assert_eq!(fixture.table("t.db", "t"), wanted, "{source}");
     }

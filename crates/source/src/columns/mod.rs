@@ -423,6 +423,8 @@ fn plain_files(
     };
     let are_alike =
         tables.iter().all(|table| table.layout() == layout && table.says_all_of_its_types());
+    // What the format itself calls whole numbers.
+    let has_bool8 = tables.iter().flat_map(|table| &table.readings).any(Reading::has_bool8);
     let is_same = |table: &Table, order: &Vec<Option<usize>>| {
         let mut types = first.readings.iter().zip(&table.readings);
         order.len() == table.readings.len()
@@ -431,7 +433,7 @@ fn plain_files(
     };
     let are_same = tables.iter().zip(orders).all(|(table, order)| is_same(table, order));
     let path = |input: &Input| input.place.plain().map(Path::to_owned);
-    if !are_alike || !are_same {
+    if !are_alike || !are_same || has_bool8 {
         return None;
     }
     let types = first.readings.iter().map(|reading| reading.from().clone()).collect();

@@ -1,13 +1,13 @@
 //! Lists, structs and maps as JSON documents.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float16Type, Float32Type};
+use arrow_array::types::{Float16Type, Float32Type, Int8Type};
 use arrow_array::{Array, ArrayRef, StringArray, downcast_dictionary_array, downcast_run_array};
 use arrow_buffer::ArrowNativeType;
 use arrow_schema::{ArrowError, DataType, Field};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 
-use crate::columns::reading::{UUID, UUID_BYTES, uuid};
+use crate::columns::reading::{BOOL8, UUID, UUID_BYTES, uuid};
 use crate::columns::text::{float, texts};
 use inrush_core::Type;
 use inrush_core::value::rule;
@@ -157,6 +157,10 @@ fn write(
         DataType::Binary => base64(array.as_binary::<i32>().value(at), out),
         DataType::LargeBinary => base64(array.as_binary::<i64>().value(at), out),
         DataType::BinaryView => base64(array.as_binary_view().value(at), out),
+        DataType::Int8 if mark == Some(BOOL8) => {
+            out.push_str(&shown(array, at, mark)?);
+            Ok(())
+        }
         ty => {
             let text = shown(array, at, mark)?;
             // JSON has no number that isn't one.
@@ -180,6 +184,10 @@ fn shown(array: &dyn Array, at: usize, mark: Option<&str>) -> Result<String, Arr
     match array.data_type() {
         DataType::FixedSizeBinary(UUID_BYTES) if mark == Some(UUID) => {
             text.push_str(&uuid(array.as_fixed_size_binary().value(at)));
+        }
+        DataType::Int8 if mark == Some(BOOL8) => {
+            let is_true = array.as_primitive::<Int8Type>().value(at) != 0;
+            text.push_str(if is_true { "true" } else { "false" });
         }
         // The very number, as in a column of its own: the shortest text of 32 bits is another one to who reads it as a double.
         DataType::Float16 => {

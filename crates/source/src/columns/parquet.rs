@@ -3,6 +3,7 @@
 //! Row groups are read one after the other, for chunks have to come in the file's order within a fixed memory; what is shared between
 //! threads are a group's columns. So a file of one big group takes as many processors as one of many.
 
+use std::cell::RefCell;
 use std::io::Read;
 use std::ops::Range;
 use std::sync::Arc;
@@ -29,7 +30,7 @@ use crate::blocks::{Piece, Room};
 use crate::columns::int96::{self, Twin};
 use crate::columns::intervals::{self, Intervals};
 use crate::columns::leaves;
-use crate::columns::reading::{Reading, readings};
+use crate::columns::reading::{BOOL8, Reading, readings};
 use crate::columns::{Batch, Failure, Take, Unreadable};
 
 /// Batches that a thread may be ahead.
@@ -123,13 +124,25 @@ fn count(own: &DataType, written: &DataType) -> Option<DataType> {
     }
 }
 
-/// The file's schema with the names of Arrow's extensions where the format has a type for which Arrow has only those.
-fn marked(schema: &Schema, descriptor: &SchemaDescriptor) -> SchemaRef {
+/// The file's schema with the names of Arrow's extensions where the format has a type for which Arrow has only those, and where the
+/// program that wrote it says that bytes are truth values.
+fn marked(schema: &Schema, descriptor: &SchemaDescriptor, written: Option<&Schema>) -> SchemaRef {
+    let truths = RefCell::new(Vec::new());
+    if let Some(written) = written {
+        leaves::changed(written, &|_, field| {
+            truths.borrow_mut().push(field.extension_type_name() == Some(BOOL8));
+            field
+        });
+    }
+    // Views of lists may be nested otherwise than the format has them.
+    let truths = Some(truths.into_inner()).filter(|of| of.len() == descriptor.num_columns());
+    let truths = truths.unwrap_or_default();
     leaves::changed(schema, &|leaf, mut field: Field| {
         let of = descriptor.column(leaf);
         let extension = match (of.logical_type_ref(), of.converted_type()) {
             (Some(LogicalType::Uuid), _) => "arrow.uuid",
             (Some(LogicalType::Json), _) | (_, ConvertedType::JSON) => "arrow.json",
+            _ if truths.get(leaf) == Some(&true) => BOOL8,
             _ => return field,
         };
         field.metadata_mut().insert(EXTENSION_TYPE_NAME_KEY.to_owned(), extension.to_owned());
@@ -169,7 +182,8 @@ impl Footer {
             Some(intervals) => intervals.schema(metadata.schema()),
             None => Arc::clone(metadata.schema()),
         };
-        let schema = marked(&schema, metadata.parquet_schema());
+        let schema =
+            marked(&schema, metadata.parquet_schema(), written_schema(&metadata)?.as_ref());
         let groups = metadata.metadata().row_groups().iter();
         let largest = groups.max_by_key(|group| group.total_byte_size());
         let stored = largest.map_or(0, |group| group.compressed_size().unsigned_abs());

@@ -75,6 +75,9 @@ fn add(
                     Some(UUID) if *ty == DataType::FixedSizeBinary(UUID_BYTES) => {
                         (Way::Uuid, Type::Uuid)
                     }
+                    Some(BOOL8) if *ty == DataType::Int8 => {
+                        (Way::Cast(DataType::Boolean), Type::Boolean)
+                    }
                     Some(name) if is_text(ty) => (way(ty).0, Type::of_marked(name)),
                     _ => way(ty),
                 };
@@ -228,6 +231,12 @@ impl Reading {
         &self.from
     }
 
+    /// Whether bytes are truth values that only an extension calls so, within lists and structs too.
+    pub(super) fn has_bool8(&self) -> bool {
+        let is_one = *self.from() == DataType::Int8 && self.ty == Type::Boolean;
+        is_one || has_bool8(self.from())
+    }
+
     /// Whether both are of one type in their files.
     pub(super) fn has_type_of(&self, other: &Self) -> bool {
         self.from == other.from
@@ -327,6 +336,25 @@ fn days(millis: &ArrayRef) -> Result<Date32Array, ArrowError> {
 pub(super) const UUID: &str = "arrow.uuid";
 /// How long they are.
 pub(super) const UUID_BYTES: i32 = 16;
+
+/// The extension of bytes that are truth values (<https://arrow.apache.org/docs/format/CanonicalExtensions.html#bit-boolean>).
+pub(super) const BOOL8: &str = "arrow.bool8";
+
+/// Whether a type has such bytes within.
+fn has_bool8(ty: &DataType) -> bool {
+    let is_one = |field: &Field| {
+        let is_marked = field.extension_type_name() == Some(BOOL8);
+        is_marked && *field.data_type() == DataType::Int8 || has_bool8(field.data_type())
+    };
+    match ty {
+        DataType::Struct(fields) => fields.iter().any(|field| is_one(field)),
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::FixedSizeList(field, _)
+        | DataType::Map(field, _) => is_one(field),
+        _ => false,
+    }
+}
 
 /// As texts. What is read so is of [`UUID_BYTES`] each, see [`add`].
 fn uuids(array: &ArrayRef) -> StringArray {

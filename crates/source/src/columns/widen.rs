@@ -14,7 +14,8 @@ use arrow_array::types::{
     UInt32Type, Utf8Type,
 };
 use arrow_array::{
-    Array, ArrayRef, GenericByteArray, PrimitiveArray, UInt64Array, downcast_run_array,
+    Array, ArrayRef, BooleanArray, GenericByteArray, PrimitiveArray, UInt64Array,
+    downcast_run_array,
 };
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{ArrowError, DataType, TimeUnit};
@@ -44,6 +45,12 @@ pub(super) fn widen(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowEr
                 },
                 other => Err(ArrowError::CastError(format!("{other} is no run-end encoding")))
             )
+        }
+        // Every byte but 0 is true.
+        (D::Int8, D::Boolean) => {
+            Ok(Arc::new(BooleanArray::from_unary(array.as_primitive::<Int8Type>(), |byte| {
+                byte != 0
+            })))
         }
         (D::Int8, D::Int32) => Ok(numbers::<Int8Type, Int32Type>(array)),
         (D::Int16, D::Int32) => Ok(numbers::<Int16Type, Int32Type>(array)),
