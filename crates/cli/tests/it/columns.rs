@@ -109,10 +109,9 @@ fn durations_are_the_same_from_parquet_as_from_arrow() {
     }
 }
 
-/// <https://arrow.apache.org/docs/format/CanonicalExtensions.html#bit-boolean>
-#[test]
-fn bytes_that_are_truth_values_are_booleans() {
-    let fixture = Fixture::new();
+/// Bytes that are truth values (<https://arrow.apache.org/docs/format/CanonicalExtensions.html#bit-boolean>), alone and within a struct, and
+/// such that are none.
+pub(crate) fn truths() -> RecordBatch {
     let bytes = || column(Int8Array::from(vec![Some(0), Some(1), Some(-3), None]));
     let marked = |name: &str| {
         let mark = ("ARROW:extension:name".to_owned(), "arrow.bool8".to_owned());
@@ -123,7 +122,13 @@ fn bytes_that_are_truth_values_are_booleans() {
     let number = Field::new("n", DataType::Int8, true);
     let schema = Schema::new(vec![marked("ok"), Arc::new(within), Arc::new(number)]);
     let columns = vec![bytes(), column(inner), bytes()];
-    let batch = RecordBatch::try_new(Arc::new(schema), columns).unwrap();
+    RecordBatch::try_new(Arc::new(schema), columns).unwrap()
+}
+
+#[test]
+fn bytes_that_are_truth_values_are_booleans() {
+    let fixture = Fixture::new();
+    let batch = truths();
     parquet(&fixture, "t.parquet", &batch, 2);
     arrow(&fixture, "t.arrow", &batch);
     for source in ["t.parquet", "t.arrow"] {

@@ -15,8 +15,8 @@ use inrush_core::{Facts, Format, Job, OnConflict, PlainFiles, Request, Verify};
 /// Why the engine can't do a load.
 pub(super) fn unfit(request: &Request, facts: &Facts) -> Option<Fit> {
     if parquet(facts).is_none() {
-        let reason = "DuckDB reads by itself Parquet files of this machine, of one schema that leaves nothing open (INT96 does), and with \
-                      no option of reading; of text its own casts would change values silently";
+        let reason = "DuckDB reads by itself Parquet files of this machine, of one schema that leaves nothing open (INT96 does, \
+                      and bytes that are truth values do), and with no option of reading; of text its own casts would change values silently";
         return Some(Fit::Foreign { reason: reason.to_owned() });
     }
     let reason = match () {

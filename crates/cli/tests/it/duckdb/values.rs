@@ -7,7 +7,7 @@ use arrow_array::{
 use serde_json::json;
 
 use super::{STRATEGIES, columns, fixture, lines, rows, sql};
-use crate::columns::{batch, column, int96, parquet};
+use crate::columns::{batch, column, int96, parquet, truths};
 use crate::fixture::{Fixture, Random, size, thorough};
 
 /// Loads with every strategy, verified by checksum, and gives the table.
@@ -453,7 +453,7 @@ fn what_duckdb_would_read_otherwise_is_not_left_to_it() {
     let by_itself = ["--strategy", "duckdb/read-file"];
     for (file, why) in [
         ("spans.parquet", "sees bare numbers instead of time in column d"),
-        ("fine.parquet", "leaves nothing open (INT96 does)"),
+        ("fine.parquet", "leaves nothing open (INT96 does"),
     ] {
         let load = [&["load", file, "a.duckdb"], &by_itself[..]].concat();
         fixture.misused(&load).says(&["duckdb/read-file", why]);
@@ -476,6 +476,18 @@ fn what_duckdb_would_read_otherwise_is_not_left_to_it() {
         let load = [&["twice.parquet", "c.duckdb", "--table"], table, &by_itself[..]].concat();
         fixture.refuses(&load).says(&["duplicate key", "leave --strategy out"]);
     }
+}
+
+/// DuckDB sees whole numbers.
+#[test]
+fn bytes_that_are_truth_values_are_left_to_inrush() {
+    let Some(fixture) = fixture() else { return };
+    parquet(&fixture, "t.parquet", &truths(), 2);
+    let load = ["t.parquet", "x.duckdb", "--table", "t"];
+    let by_itself = [&["load"], &load[..], &["--strategy", "duckdb/read-file"]].concat();
+    fixture.misused(&by_itself).says(&["duckdb/read-file", "bytes that are truth values"]);
+    fixture.load(&load).exits(0);
+    assert_eq!(lines(&fixture, "x.duckdb", "SELECT ok, n FROM t WHERE n = -3"), ["true|-3"]);
 }
 
 #[test]
