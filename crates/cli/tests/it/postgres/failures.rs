@@ -717,7 +717,11 @@ fn a_load_that_another_connection_cancels_says_so() {
         server.sql("BEGIN; LOCK TABLE t");
         let child = case.start(server, &server.url());
         let waits = "wait_event_type = 'Lock'";
-        wait_until("the load waits for the lock", || !server.activity(waits).is_empty());
+        wait_until("the load waits for the lock", || {
+            // Within a transaction the server would show again what it has shown before.
+            server.sql("SELECT pg_stat_clear_snapshot()");
+            !server.activity(waits).is_empty()
+        });
         server.sql(&format!(
             "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE {waits} AND datname = current_database()"
         ));
