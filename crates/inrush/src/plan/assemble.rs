@@ -354,14 +354,10 @@ fn gather(
     let own: Vec<String> = source_facts.fields.iter().map(|field| field.name.clone()).collect();
     let columns = &request.read.columns;
     source_facts.taken = columns.apply(&mut source_facts.fields, inrush_source::type_of)?;
-    let has = |name: &String| source_facts.loaded().any(|field| field.is_called(name));
     // Objects of JSON may all lack a member, and columns may be left out.
-    as_refused.retain(|name, _| {
-        has(name) || {
-            request.options.types.remove(name);
-            false
-        }
-    });
+    let lacks = |name: &String| !source_facts.loaded().any(|field| field.is_called(name));
+    request.options.types.retain(|name, _| !(as_refused.contains_key(name) && lacks(name)));
+    as_refused.retain(|name, _| !lacks(name));
     source_facts.reasons.extend(of_types_as_refused(&as_refused));
     let request = &request;
     are_there(&readers, &source_facts)?;
