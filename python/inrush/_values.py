@@ -48,10 +48,7 @@ def _form(value: Any) -> Any:
     if isinstance(value, (decimal.Decimal, uuid.UUID, pathlib.PurePath, *_ADDRESSES)):
         return str(value)
     if isinstance(value, (set, frozenset)):
-        try:
-            return sorted(value)
-        except TypeError:
-            raise TypeError("a set of values that have no order: make a list of it") from None
+        return _in_order(value)
     if isinstance(value, (range, collections.deque)):
         return list(value)
     if isinstance(value, Mapping):
@@ -71,6 +68,19 @@ def _form(value: Any) -> Any:
             return own
     advice = ": make a list of it" if hasattr(value, "__iter__") else ""
     raise TypeError(f"JSON has no form for values of {type(value).__module__}.{name}{advice}")
+
+
+def _in_order(values: Collection[Any]) -> list[Any]:
+    """The values of a set in the only order that they have."""
+    try:
+        own = sorted(values)
+        # Sets within, of which neither may be part of the other, and NaN are sorted into any.
+        is_order = all(one < other for one, other in zip(own, own[1:]))
+    except TypeError:
+        is_order = False
+    if not is_order:
+        raise TypeError("a set of values that have no order: make a list of it")
+    return own
 
 
 def of_numpy(value: Any) -> Any:

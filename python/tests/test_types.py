@@ -385,7 +385,7 @@ def test_nul_is_kept_or_told(place):
         assert place.values("v") == ["a\0b", "c"]
 
 
-@pytest.mark.parametrize("value", [object(), 1j, fractions.Fraction(1, 2), Point, [{1, "a"}], {1, 2}, lambda: 0, np.longdouble(1), np.timedelta64(1, "Y"), {(1, 2): 3}, [object()]])
+@pytest.mark.parametrize("value", [object(), 1j, fractions.Fraction(1, 2), Point, [{1, "a"}], [{frozenset({1}), frozenset({2})}], [{1.0, float("nan")}], {1, 2}, lambda: 0, np.longdouble(1), np.timedelta64(1, "Y"), {(1, 2): 3}, [object()]])
 def test_values_that_no_database_has(sqlite, value):
     with pytest.raises(inrush.UsageError, match="row 2, column v: ") as caught:
         sqlite.write([(1,), (value,)], columns=["v"])
