@@ -217,7 +217,8 @@ fn begin(depth: usize, out: &mut Vec<u8>) -> Result<bson::Open, Wanted> {
 
 /// A number keeps its value, in the smallest kind that keeps it.
 fn put_number(text: &[u8], wishes: Wishes, out: &mut Vec<u8>) -> Result<u8, Wanted> {
-    if let Ok(number) = scan::integer(text) {
+    // Who writes -0 means the double: no integer has that sign.
+    if let Some(number) = scan::integer(text).ok().filter(|_| text != b"-0") {
         return Ok(put_integer(number, wishes.wide, out));
     }
     // Digits alone are a count or an identifier, of which a double's neighbour is another one.
@@ -470,6 +471,7 @@ mod tests {
         );
         assert_eq!(back("10000000000000000000000").as_deref(), Ok("10000000000000000000000"));
         assert_eq!(back("1.10").as_deref(), Ok("1.1"));
+        assert_eq!(back("[-0.0,-0,-0e1]").as_deref(), Ok("[-0,-0,-0]"));
         assert_eq!(back("1e3").as_deref(), Ok("1000"));
     }
 
@@ -491,7 +493,7 @@ mod tests {
             assert!(back(text).is_err(), "{text}");
         }
         let ferret = Wishes { decimals: false, specials: Specials::None, ..Wishes::ALL };
-        for text in ["12345678901234567890", "[150000000000000000000000]", "[-0.0]"] {
+        for text in ["12345678901234567890", "[150000000000000000000000]", "[-0.0]", "[-0]"] {
             assert!(put(text.as_bytes(), ferret, &mut Vec::new()).is_err(), "{text}");
             assert!(back(text).is_ok(), "{text}");
         }

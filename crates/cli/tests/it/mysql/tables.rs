@@ -180,7 +180,8 @@ fn documents_that_the_server_spells_in_its_own_way_are_no_other_values() {
         if !server.is_mariadb && server.version < (5, 7) {
             return;
         }
-        server.write("t.csv", "id,doc\n1,\"{\"\"aa\"\":[1.10],  \"\"b\"\":1}\"\n2,\n");
+        let doc = r#""{""aa"":[1.10],  ""b"":1, ""z"":-0}""#;
+        server.write("t.csv", format!("id,doc\n1,{doc}\n2,\n"));
         for way in some(server.ways_into_empty()) {
             server.sql("CREATE TABLE t (id INT PRIMARY KEY, doc JSON)");
             server
@@ -188,6 +189,9 @@ fn documents_that_the_server_spells_in_its_own_way_are_no_other_values() {
                 .exits(0);
             let kept = "SELECT JSON_EXTRACT(doc, '$.b'), doc IS NULL FROM t ORDER BY id";
             assert_eq!(server.query(kept), rows![[1, 0], [(), 1]], "{way:?}");
+            let zero = server.query("SELECT JSON_EXTRACT(doc, '$.z') FROM t WHERE id = 1");
+            let wanted = if server.is_mariadb { "-0" } else { "-0.0" };
+            assert_eq!(zero, rows![[wanted]], "{way:?}");
             server.drop_table("t");
         }
     });

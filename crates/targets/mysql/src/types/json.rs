@@ -179,12 +179,18 @@ fn unescaped(key: &[u8]) -> Vec<u8> {
 
 /// Whether a number has so few digits that nobody can be mistaken.
 fn is_plain(text: &[u8]) -> bool {
-    text.len() <= EXACT_DIGITS_MAX && !text.iter().any(|byte| matches!(byte, b'e' | b'E'))
+    text.len() <= EXACT_DIGITS_MAX
+        && text != b"-0"
+        && !text.iter().any(|byte| matches!(byte, b'e' | b'E'))
 }
 
 /// How a number is written so that the server's value is the same number; `Some(None)` where that is as it is, `None` where nothing does.
 fn exactly(text: &[u8]) -> Option<Option<String>> {
     let digits = Digits::parse(text)?;
+    if text == b"-0" {
+        // Without a point it is a whole number, which has no sign there.
+        return Some(Some("-0.0".to_owned()));
+    }
     if !digits.has_point && !digits.has_exponent {
         let text = std::str::from_utf8(text).ok()?;
         if text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok() {
@@ -303,7 +309,6 @@ mod tests {
         let deep = format!("{}1{}", "[".repeat(100), "]".repeat(100));
         for text in [
             "1",
-            " -0 ",
             "1.10",
             "1E+2",
             "0.3",
@@ -323,6 +328,12 @@ mod tests {
         ] {
             assert_eq!(kept(text).as_deref(), Ok(text));
         }
+    }
+
+    /// A whole number has no sign of zero.
+    #[test]
+    fn a_negative_zero_is_written_as_a_double() {
+        assert_eq!(kept("[-0, -0.0,-0]").as_deref(), Ok("[-0.0, -0.0,-0.0]"));
     }
 
     #[test]
