@@ -11,10 +11,11 @@ use arrow_array::types::{Int8Type, IntervalDayTime};
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Date64Array, Decimal128Array,
     DictionaryArray, DurationMillisecondArray, DurationNanosecondArray, DurationSecondArray,
-    FixedSizeBinaryArray, Float32Array, Float64Array, Int8Array, Int64Array, IntervalDayTimeArray,
-    IntervalYearMonthArray, LargeStringArray, NullArray, RecordBatch, StringArray, StructArray,
-    Time32SecondArray, Time64MicrosecondArray, TimestampMicrosecondArray, TimestampNanosecondArray,
-    TimestampSecondArray, UInt64Array,
+    FixedSizeBinaryArray, Float32Array, Float64Array, Int8Array, Int32Array, Int64Array,
+    IntervalDayTimeArray, IntervalYearMonthArray, LargeStringArray, NullArray, RecordBatch,
+    RunArray, StringArray, StructArray, Time32SecondArray, Time64MicrosecondArray,
+    TimestampMicrosecondArray, TimestampNanosecondArray, TimestampSecondArray, UInt64Array,
+    make_array,
 };
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::{DataType, Field, Schema};
@@ -144,6 +145,61 @@ fn bytes_that_are_truth_values_are_booleans() {
         ];
         assert_eq!(fixture.table("t.db", "t"), wanted, "{source}");
     }
+}
+
+/// Dictionaries and runs are of the extension of their values, whether their own field says so or that of the values.
+#[test]
+fn values_behind_dictionaries_and_runs_are_of_their_extension() {
+    let fixture = Fixture::new();
+    let marked = |name: &str, ty: &DataType, mark: &str| {
+        let mark = ("ARROW:extension:name".to_owned(), mark.to_owned());
+        Arc::new(Field::new(name, ty.clone(), true).with_metadata([mark]))
+    };
+    let dictionary = |values: ArrayRef| {
+        let keys = Int8Array::from(vec![Some(1), Some(0), None]);
+        column(DictionaryArray::try_new(keys, values).unwrap())
+    };
+    let truths = || dictionary(column(Int8Array::from(vec![0, -3])));
+    let uuids = FixedSizeBinaryArray::try_from_iter([[0x12_u8; 16], [0xab; 16]].iter()).unwrap();
+    let ends = Int32Array::from(vec![1, 3]);
+    let runs = column(RunArray::try_new(&ends, &Int8Array::from(vec![0, -3])).unwrap());
+    let DataType::RunEndEncoded(of_ends, _) = runs.data_type().clone() else { unreachable!() };
+    let own = DataType::RunEndEncoded(of_ends, marked("values", &DataType::Int8, "arrow.bool8"));
+    let own_runs =
+        make_array(runs.to_data().into_builder().data_type(own.clone()).build().unwrap());
+    let inner = StructArray::from(vec![
+        (marked("d", truths().data_type(), "arrow.bool8"), truths()),
+        (Arc::new(Field::new("o", own, true)), Arc::clone(&own_runs)),
+    ]);
+    let columns = [
+        ("d", truths(), "arrow.bool8"),
+        ("r", runs, "arrow.bool8"),
+        ("o", own_runs, ""),
+        ("u", dictionary(column(uuids)), "arrow.uuid"),
+        ("j", dictionary(column(StringArray::from(vec!["[1]", "{}"]))), "arrow.json"),
+        ("st", column(inner), ""),
+    ];
+    let fields = columns.iter().map(|(name, array, mark)| match *mark {
+        "" => Arc::new(Field::new(*name, array.data_type().clone(), true)),
+        mark => marked(name, array.data_type(), mark),
+    });
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let arrays = columns.iter().map(|(_, array, _)| Arc::clone(array)).collect();
+    arrow(&fixture, "t.arrow", &RecordBatch::try_new(schema, arrays).unwrap());
+    let report = fixture.report(&["t.arrow", "t.db"]);
+    let is_of = |at: usize| report["plan"]["columns"][at]["type"].as_str().unwrap().to_owned();
+    let types = (0..6).map(is_of).collect::<Vec<_>>();
+    assert_eq!(types, ["boolean", "boolean", "boolean", "text", "json", "json"]);
+    let [first, second] = ["abab", "1212"].map(|four| {
+        let two = &four[..2];
+        format!("{}-{four}-{four}-{four}-{}", two.repeat(4), two.repeat(6))
+    });
+    let wanted = rows![
+        [1, 0, 0, first.as_str(), "{}", "{\"d\":true,\"o\":false}"],
+        [0, 1, 1, second.as_str(), "[1]", "{\"d\":false,\"o\":true}"],
+        [(), 1, 1, (), (), "{\"d\":null,\"o\":true}"]
+    ];
+    assert_eq!(fixture.table("t.db", "t"), wanted);
 }
 
 /// A name that comes twice is another one in the load, and in the files of its bad rows.

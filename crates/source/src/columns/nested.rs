@@ -7,7 +7,7 @@ use arrow_buffer::ArrowNativeType;
 use arrow_schema::{ArrowError, DataType, Field};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 
-use crate::columns::reading::{BOOL8, UUID, UUID_BYTES, uuid};
+use crate::columns::reading::{BOOL8, UUID, UUID_BYTES, stored, uuid};
 use crate::columns::text::{float, texts};
 use inrush_core::Type;
 use inrush_core::value::rule;
@@ -100,6 +100,7 @@ fn write(
             out,
         );
     }
+    let mark = stored(array.data_type(), mark).1;
     let Some((array, at)) = value_of(array, at) else {
         out.push_str("null");
         return Ok(());

@@ -71,14 +71,10 @@ fn add(
             }
             ty => {
                 let from = ty.clone();
-                let (way, ty) = match field.extension_type_name() {
-                    Some(UUID) if *ty == DataType::FixedSizeBinary(UUID_BYTES) => {
-                        (Way::Uuid, Type::Uuid)
-                    }
-                    Some(BOOL8) if *ty == DataType::Int8 => {
-                        (Way::Cast(DataType::Boolean), Type::Boolean)
-                    }
-                    Some(name) if is_text(ty) => (way(ty).0, Type::of_marked(name)),
+                let (way, ty) = match stored(ty, field.extension_type_name()) {
+                    (DataType::FixedSizeBinary(UUID_BYTES), Some(UUID)) => (Way::Uuid, Type::Uuid),
+                    (DataType::Int8, Some(BOOL8)) => (Way::Cast(DataType::Boolean), Type::Boolean),
+                    (values, Some(name)) if is_text(values) => (way(ty).0, Type::of_marked(name)),
                     _ => way(ty),
                 };
                 let (path, note) = (path.clone(), foreign(field, &name));
@@ -108,6 +104,21 @@ fn foreign(field: &Field, name: &str) -> Option<String> {
         "column {name} has values of {vendor}'s type {ty} as {vendor}'s own bytes, and they are loaded as bytes: a query that casts it to text \
          has them readable"
     ))
+}
+
+/// What values are, and the extension that they are of: behind dictionaries and runs, which are of theirs, and may say so themselves or of
+/// their values. `mark` is what the field says.
+pub(super) fn stored<'a>(
+    ty: &'a DataType,
+    mark: Option<&'a str>,
+) -> (&'a DataType, Option<&'a str>) {
+    match ty {
+        DataType::Dictionary(_, values) => stored(values, mark),
+        DataType::RunEndEncoded(_, values) => {
+            stored(values.data_type(), values.extension_type_name().or(mark))
+        }
+        ty => (ty, mark),
+    }
 }
 
 /// What days in milliseconds are read as where some have a time of day.
@@ -206,7 +217,7 @@ impl Reading {
             Way::AsIs => array,
             Way::Cast(to) => widen(&array, to)?,
             Way::Days => Arc::new(days(&widen(&array, &MILLIS)?)?),
-            Way::Uuid => Arc::new(uuids(&array)),
+            Way::Uuid => Arc::new(uuids(&widen(&array, &DataType::FixedSizeBinary(UUID_BYTES))?)),
             Way::Json => {
                 let documents = nested::documents(&array)?;
                 has_spelled = documents.has_spelled;
@@ -233,7 +244,7 @@ impl Reading {
 
     /// Whether bytes are truth values that only an extension calls so, within lists and structs too.
     pub(super) fn has_bool8(&self) -> bool {
-        let is_one = *self.from() == DataType::Int8 && self.ty == Type::Boolean;
+        let is_one = *stored(self.from(), None).0 == DataType::Int8 && self.ty == Type::Boolean;
         is_one || has_bool8(self.from())
     }
 
@@ -303,11 +314,7 @@ fn is_text(ty: &DataType) -> bool {
 
 /// Whether values are texts, in whatever way they are kept.
 fn is_of_texts(ty: &DataType) -> bool {
-    match ty {
-        DataType::Dictionary(_, values) => is_of_texts(values),
-        DataType::RunEndEncoded(_, values) => is_of_texts(values.data_type()),
-        ty => is_text(ty),
-    }
+    is_text(stored(ty, None).0)
 }
 
 /// The array, NULL also where the structs are that it is a field of. Arrays of some types can't be: they are when they have been read.
@@ -343,8 +350,8 @@ pub(super) const BOOL8: &str = "arrow.bool8";
 /// Whether a type has such bytes within.
 fn has_bool8(ty: &DataType) -> bool {
     let is_one = |field: &Field| {
-        let is_marked = field.extension_type_name() == Some(BOOL8);
-        is_marked && *field.data_type() == DataType::Int8 || has_bool8(field.data_type())
+        let (ty, mark) = stored(field.data_type(), field.extension_type_name());
+        mark == Some(BOOL8) && *ty == DataType::Int8 || has_bool8(ty)
     };
     match ty {
         DataType::Struct(fields) => fields.iter().any(|field| is_one(field)),
