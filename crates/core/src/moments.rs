@@ -147,14 +147,16 @@ impl MomentLimits {
             }
         };
         let instead = match said {
-            // Another --type beside it would be refused.
-            Some(said) => {
-                format!("without {} it has the numbers as they are", said_of("--type", name, said))
-            }
+            Some(said) => as_counts(name, said),
             None => format!("{} makes such rows bad rows", said_of("--type", name, ty)),
         };
         format!("column {name} is text: {engine} {why} ({instead})")
     }
+}
+
+/// What to say to have a column of counts otherwise than as text: another `--type` beside the one that calls them so would be refused.
+pub fn as_counts(name: &str, said: ReadType) -> String {
+    format!("without {} it has the numbers as they are", said_of("--type", name, said))
 }
 
 /// What becomes of a column of moments.

@@ -1,6 +1,7 @@
 //! Columns of numbers and moments that become text, and why: nobody shall find out from the order of his prices.
 
 use crate::plan::{Column, FieldFacts, Form, Inference, Plan, Spoiler, Type};
+use inrush_core::moments::as_counts;
 use inrush_core::reading::is_alike;
 use inrush_core::wording::said_of;
 
@@ -47,9 +48,14 @@ impl Plan {
                 said_of("--type", name, Type::Float)
             ),
             _ if matches!(ty, Type::Timestamp { .. }) => format!(
-                "column {name} is text: {engine} has no type that keeps all its timestamps ({} makes rows bad \
-                 rows whose timestamp is finer)",
-                said_of("--type", name, ty)
+                "column {name} is text: {engine} has no type that keeps all its timestamps ({})",
+                match self.request.read.type_of(field) {
+                    Some(said) => as_counts(name, said),
+                    None => format!(
+                        "{} makes rows bad rows whose timestamp is finer",
+                        said_of("--type", name, ty)
+                    ),
+                }
             ),
             // A --type says already how its values are read.
             _ if field.reads.exact.is_some() => format!(
