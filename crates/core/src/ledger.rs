@@ -6,7 +6,7 @@
 //!
 //! The row is written in the transaction of the step's rows, so it says what the table holds whatever happens to either.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -119,10 +119,27 @@ pub struct SoFar {
     pub inputs: Vec<Rows>,
     /// Blank lines.
     pub blanks: u64,
+    /// Rows that are the header once more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<HeaderRows>,
+    /// Columns of documents with floats in them that JSON has no number for.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub spelled: BTreeSet<u32>,
     /// Sums over the loaded values, where they are verified by that.
     pub checksum: Option<Checksum>,
     /// The files of bad rows.
     pub rejects: Vec<RejectsLength>,
+}
+
+/// Rows of an input that are its header once more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeaderRows {
+    /// How many.
+    pub rows: u64,
+    /// Which input that is.
+    pub file: u32,
+    /// The line of the first.
+    pub line: u64,
 }
 
 /// Rows, by what became of them.

@@ -9,7 +9,7 @@ use crate::report::InputReport;
 use inrush_core::encode::{Grammar, NOT_ENDLESS, Shape, found_by_lane, verbatim};
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::flow::{Checksum, Chunk, Code, Found, Point, Slot};
-use inrush_core::ledger::{RejectsLength, Rows, SoFar};
+use inrush_core::ledger::{HeaderRows, RejectsLength, Rows, SoFar};
 use inrush_core::reading::Family;
 use inrush_core::value::rule;
 use inrush_core::wording::{counted, listed, said_of, were};
@@ -37,8 +37,8 @@ pub(crate) struct Tally {
     unforeseen: BTreeSet<u32>,
     /// Columns of documents with floats in them that JSON has no number for.
     spelled: BTreeSet<u32>,
-    /// Rows that are the header once more: how many of an input, which it is, and the line of the first.
-    repeats: Vec<(u64, u32, u64)>,
+    /// Rows that are the header once more.
+    headers: Vec<HeaderRows>,
     pub(super) checksum: Option<Checksum>,
     /// A value that didn't fit what its column was taken for.
     pub(crate) mismatch: Option<Mismatch>,
@@ -66,7 +66,7 @@ impl Tally {
             blanks: 0,
             unforeseen: BTreeSet::new(),
             spelled: BTreeSet::new(),
-            repeats: Vec::new(),
+            headers: Vec::new(),
             checksum,
             mismatch: None,
             tolerated: 0,
@@ -81,12 +81,14 @@ impl Tally {
 
     /// Begins with what earlier steps have brought.
     fn go_on(&mut self, plan: &Plan, so_far: &SoFar) {
-        let SoFar { point, rows, inputs, blanks, checksum, rejects: _ } = so_far;
+        let SoFar { point, rows, inputs, blanks, headers, spelled, checksum, rejects: _ } = so_far;
         (self.file, self.records, self.byte) = (point.file, point.records, point.byte);
         self.lines = point.lines.max(plan.source.inputs[point.file as usize].lines_before);
         (self.read, self.loaded) = (rows.read, rows.loaded);
         (self.rejected, self.skipped) = (rows.rejected, rows.skipped);
         self.blanks = *blanks;
+        self.headers.clone_from(headers);
+        self.spelled.clone_from(spelled);
         if let (Some(sums), Some(before)) = (&mut self.checksum, checksum) {
             sums.merge(before);
         }
@@ -112,6 +114,8 @@ impl Tally {
             rows: Rows { read, loaded, rejected, skipped },
             inputs: self.inputs.iter().map(of).collect(),
             blanks: self.blanks,
+            headers: self.headers.clone(),
+            spelled: self.spelled.clone(),
             checksum: self.checksum.clone(),
             rejects,
         }
@@ -145,11 +149,11 @@ impl Tally {
         self.unforeseen.extend(&encoded.unforeseen);
         if encoded.repeats.rows > 0 {
             let rows = u64::from(encoded.repeats.rows);
-            match self.repeats.last_mut() {
-                Some((before, file, _)) if *file == self.file => *before += rows,
+            match self.headers.last_mut() {
+                Some(before) if before.file == self.file => before.rows += rows,
                 _ => {
                     let line = self.lines + u64::from(encoded.repeats.line) + 1;
-                    self.repeats.push((rows, self.file, line));
+                    self.headers.push(HeaderRows { rows, file: self.file, line });
                 }
             }
         }
@@ -263,11 +267,11 @@ impl Tally {
     fn note_of_repeats(&self) -> Option<String> {
         // Of so many inputs a line is named.
         const SHOWN: usize = 3;
-        let of = |(_, file, line): &(u64, u32, u64)| {
+        let of = |HeaderRows { file, line, .. }: &HeaderRows| {
             format!("line {line} of {}", self.inputs[*file as usize].file)
         };
-        let rows: u64 = self.repeats.iter().map(|(rows, ..)| rows).sum();
-        let what = match self.repeats.as_slice() {
+        let rows: u64 = self.headers.iter().map(|of| of.rows).sum();
+        let what = match self.headers.as_slice() {
             [] => return None,
             [one] if rows == 1 => format!("{} repeats the header, and is read as a row", of(one)),
             [one] => format!(

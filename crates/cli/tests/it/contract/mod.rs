@@ -337,6 +337,7 @@ over_every_target! {
         endings::a_load_that_ends_at_any_moment_leaves_the_table_as_it_was,
         resumed::a_load_goes_on_behind_its_last_step_wherever_it_ended,
         resumed::a_load_that_ends_behind_a_step_is_resumable,
+        resumed::headers_among_the_rows_of_earlier_steps_are_counted,
         resumed::what_a_load_in_steps_has_left_refuses_no_other_load,
         resumed::a_file_that_has_moved_is_the_one_that_was_begun,
         resumed::two_first_runs_at_once_load_each_row_once,

@@ -211,6 +211,28 @@ pub(super) fn a_load_that_ends_behind_a_step_is_resumable<P: Place>() {
     });
 }
 
+/// What is to be known of rows holds for those of earlier runs as well.
+pub(super) fn headers_among_the_rows_of_earlier_steps_are_counted<P: Place>() {
+    if !P::TRAITS.has_steps {
+        return;
+    }
+    let row = |id: usize| match id {
+        10 | 2_500 => "id,name\n".to_owned(),
+        BAD => format!("{id},bad,row\n"),
+        _ => format!("{id},n {id}\n"),
+    };
+    let text: String = (1..=ROWS).map(row).collect();
+    P::for_each(|place| {
+        place.files().write("in.csv", format!("id,name\n{text}"));
+        let plain = ["in.csv", "--types", "text", "--chunk-size", "4k"];
+        load(place, &[&plain[..], &IN_STEPS].concat()).exits(1).says(&["line 2101"]);
+        let on = [&plain[..], &IN_STEPS, &["--resume", "--max-rejects", "1"]].concat();
+        let wanted =
+            "2 lines repeat the header, and are read as rows, the first is line 11 of in.csv";
+        load(place, &on).exits(3).prints(&[wanted]);
+    });
+}
+
 /// A load that ended behind a step does not stand in the way of others: a table that holds none of its rows takes them all, and a file
 /// that has changed since is another load's.
 pub(super) fn what_a_load_in_steps_has_left_refuses_no_other_load<P: Place>() {
