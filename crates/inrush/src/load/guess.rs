@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
-use super::Mismatch;
 use super::nowhere::pass_nowhere;
+use super::{Mismatch, Tally};
 use crate::observer::Observer;
 use crate::plan::{AS_ALL_ARE, Column, Plan};
 use inrush_core::Type;
 use inrush_core::encode::Grammar;
-use inrush_core::error::Result;
+use inrush_core::error::{Kind, Result};
 use inrush_core::flow::Phase;
 use inrush_core::reading::of_source;
 use inrush_source::survey::{Survey, Surveyed};
@@ -84,7 +84,7 @@ pub(super) fn looked_at(mut plan: Plan, observer: &dyn Observer, began: Instant)
     Ok(plan)
 }
 
-/// The first column of a guessed type that a value is not of, as the target has the types, and that value in words.
+/// The first column of a guessed type that a value is not of, as the target has the types, and where which value is that.
 fn disproved(
     plan: &Plan,
     observer: &dyn Observer,
@@ -93,17 +93,17 @@ fn disproved(
     observer.phase(&Phase::Survey);
     let checker = |_| plan.target.checker(&plan.job);
     let encoders = (0..plan.facts.processors.max(1)).map(checker).collect::<Result<_>>()?;
-    let mut first = None;
-    pass_nowhere(plan, observer, began, encoders, |slot| {
-        if let Some(found) = slot.encoded.mismatch.as_ref().filter(|_| first.is_none()) {
-            first = found.column.map(|column| (column as usize, found.message.to_string()));
-        }
-    })?;
-    Ok(first.map(|(column, message)| {
-        let name = plan.shape.columns[column].name.clone();
-        let why = format!("column {name}: {message}");
-        (name, why)
-    }))
+    let mut tally = Tally::new(plan);
+    let passed = pass_nowhere(plan, observer, began, encoders, |slot| {
+        tally.collect(plan, &plan.shape, slot, &mut |_| Ok(()))
+    });
+    match (tally.mismatch, passed) {
+        (Some(Mismatch::Type(column)), Err(error)) => Ok(Some((column, error.what().to_owned()))),
+        (Some(_), _) => Ok(None),
+        // More bad rows than are allowed end the load, which says so.
+        (None, Err(error)) if error.kind() == Kind::Rejects => Ok(None),
+        (None, passed) => passed.map(|_| None),
+    }
 }
 
 /// Looks at every value of the whole input, through the same pipeline, and says what each column really is; with another source
@@ -119,6 +119,7 @@ fn survey(
     let surveyors = (0..plan.facts.processors.max(1)).map(|_| survey.encoder()).collect();
     pass_nowhere(plan, observer, began, surveyors, |slot| {
         survey.collect(&slot.chunk, slot.encoded.records.into(), slot.encoded.lines);
+        Ok(())
     })?;
     Ok(survey.end())
 }

@@ -47,7 +47,7 @@ pub(super) fn pass_nowhere(
     observer: &dyn Observer,
     began: Instant,
     encoders: Vec<Box<dyn Encode>>,
-    mut collect: impl FnMut(&Slot),
+    mut collect: impl FnMut(&mut Slot) -> Result<()>,
 ) -> Result<u64> {
     let meter = Meter::default();
     let parts = Pass {
@@ -66,8 +66,7 @@ pub(super) fn pass_nowhere(
         &mut Calls {
             collect: |slot: &mut Slot| {
                 records += u64::from(slot.encoded.records);
-                collect(slot);
-                Ok(())
+                collect(slot)
             },
             tick: || observer.progress(&progress(plan, &meter, began, 0, 0)),
         },
@@ -84,7 +83,7 @@ pub fn rehearse(plan: &Plan, observer: &dyn Observer) -> Result<(u64, Duration)>
     let mut load = plan.choice.strategy.begin(&plan.job, observer.stop_flag())?;
     let encoders = (0..plan.choice.encoders).map(|_| load.encoder()).collect();
     let began = Instant::now();
-    let records = pass_nowhere(plan, observer, began, encoders, |_| ());
+    let records = pass_nowhere(plan, observer, began, encoders, |_| Ok(()));
     let took = began.elapsed();
     load.abort();
     Ok((records?, took))
