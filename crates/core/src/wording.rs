@@ -83,6 +83,20 @@ pub fn were(number: u64) -> &'static str {
     if number == 1 { "was" } else { "were" }
 }
 
+/// What the user reads at once where a connection is lost at the commit, and the target is asked, for so long at most, what became of it.
+///
+/// ```
+/// let asks = inrush_core::wording::asks_about_commit(std::time::Duration::from_secs(60));
+/// let words = "the answer to the commit was lost with the connection: asking the server for up to 60 s whether the rows are in";
+/// assert_eq!(asks, words);
+/// ```
+pub fn asks_about_commit(limit: std::time::Duration) -> String {
+    format!(
+        "the answer to the commit was lost with the connection: asking the server for up to {} s whether the rows are in",
+        limit.as_secs()
+    )
+}
+
 /// Bytes in the unit that fits, which is a power of 1,000, and in three digits: `1.50 GB`.
 pub fn bytes(number: u64) -> String {
     const UNITS: [(f64, &str); 4] = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];

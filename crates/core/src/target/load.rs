@@ -84,11 +84,12 @@ pub trait Load: Send {
         Err(without_steps())
     }
 
-    /// Makes everything visible and lasting, and reads back what durability the engine was running with.
+    /// Makes everything visible and lasting, and reads back what durability the engine was running with. `note` is for what the user
+    /// is to read while that takes time.
     ///
     /// # Errors
     /// When the target refuses; [`Load::abort`] says what is left.
-    fn commit(&mut self) -> Result<BTreeMap<String, String>>;
+    fn commit(&mut self, note: &dyn Fn(&str)) -> Result<BTreeMap<String, String>>;
 
     /// What the target has warned of when it committed, for the report.
     fn warnings(&mut self) -> Vec<String> {

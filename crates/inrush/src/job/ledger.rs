@@ -518,7 +518,7 @@ const TICK: Duration = Duration::from_millis(100);
 const ENDING: Duration = Duration::from_secs(5);
 
 /// After so long a user wants to know what is waited for.
-pub(super) const NOTICED: Duration = Duration::from_secs(5);
+const NOTICED: Duration = Duration::from_secs(5);
 
 /// How often a lock is renewed while it is held.
 const RENEWALS: u32 = 4;

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use super::alone::{Alone, expect_empty};
 use super::brought::Brought;
 use super::copy::{by_name, copy};
-use super::ledger::{Entry, Ledger, Lock, NEVER, NOTICED, Record};
+use super::ledger::{Entry, Ledger, Lock, NEVER, Record};
 use super::partitions::Partitions;
 use super::text::{Guarantee, Job, Place, PublishSeconds, Published, Stage, State, Token, changed};
 use crate::observer::Observer;
@@ -29,7 +29,7 @@ use crate::plan::{IfExists, LoadOptions, RejectLimit, Request};
 use inrush_core::TableFacts;
 use inrush_core::error::{Aftermath, Error, Kind, Result};
 use inrush_core::flow::Phase;
-use inrush_core::wording::counted;
+use inrush_core::wording::{asks_about_commit, counted};
 
 /// Connections that copy rows into a hidden table.
 const COPIERS: usize = 4;
@@ -710,8 +710,8 @@ impl Publishing<'_> {
     /// Asks over another connection, for as long as there is no answer: a server that has crashed takes a while, and one that has not
     /// noticed yet that a connection is lost goes on with its transaction.
     fn ask<T>(&self, question: impl Fn(&mut Ledger<'_>) -> Result<T>) -> Option<T> {
+        self.observer.replanned(&asks_about_commit(PATIENCE));
         let began = Instant::now();
-        let mut noticed = false;
         while began.elapsed() < PATIENCE {
             let answer =
                 Ledger::open(self.place, &self.job().home, &NEVER).and_then(|mut ledger| {
@@ -720,14 +720,6 @@ impl Publishing<'_> {
                 });
             if let Ok(answer) = answer {
                 return Some(answer);
-            }
-            if !noticed && began.elapsed() > NOTICED {
-                noticed = true;
-                self.observer.replanned(&format!(
-                    "the connection was lost as job {} was committed: asking the server for {} s what has become of it",
-                    self.job().id,
-                    PATIENCE.as_secs()
-                ));
             }
             thread::sleep(Duration::from_millis(200));
         }

@@ -220,7 +220,7 @@ fn carry_out(
     }
     let mut durability_read_back = Default::default();
     seconds.durable = timed(|| {
-        durability_read_back = load.commit()?;
+        durability_read_back = load.commit(&|note| observer.replanned(note))?;
         Ok(())
     })?;
     // Later than files are: nothing takes back what was told.

@@ -449,7 +449,7 @@ impl Load for DuckLoad<'_> {
         Ok(sent.verdict(&self.before, &after, self.job))
     }
 
-    fn commit(&mut self) -> Result<BTreeMap<String, String>> {
+    fn commit(&mut self, _note: &dyn Fn(&str)) -> Result<BTreeMap<String, String>> {
         let mut settings = BTreeMap::new();
         let sql = "SELECT tags['storage_version'] FROM duckdb_databases() WHERE database_name = current_database()";
         if let Ok(version) = self.session.value(sql)

@@ -380,7 +380,7 @@ impl Load for FileLoad<'_> {
         Ok(sent.verdict(&self.before, &after, self.job))
     }
 
-    fn commit(&mut self) -> Result<BTreeMap<String, String>> {
+    fn commit(&mut self, _note: &dyn Fn(&str)) -> Result<BTreeMap<String, String>> {
         self.sink.sync().map_err(|error| self.place.write_error(&error))?;
         self.publish()?;
         self.pending = None;

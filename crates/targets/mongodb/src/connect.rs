@@ -12,7 +12,7 @@ use inrush_core::target::{Location, behind_database};
 use inrush_net::channel::{Address, Believe, Patience, Tls};
 
 /// A server that does not answer for so long is not there.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The longest that a timeout may be.
 const TIMEOUT_MILLIS_MAX: u64 = 86_400_000;

@@ -592,10 +592,10 @@ impl Load for MongoLoad<'_> {
         self.shared.retry.get_mut().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn commit(&mut self) -> Result<BTreeMap<String, String>> {
+    fn commit(&mut self, note: &dyn Fn(&str)) -> Result<BTreeMap<String, String>> {
         self.settle()?;
         if let Some(staging) = &mut self.staging {
-            if let Err(failure) = staging.publish(&mut self.session, self.job) {
+            if let Err(failure) = staging.publish(&mut self.session, self.job, note) {
                 self.unsure = matches!(failure, Failure::Lost(_));
                 return Err(self.unnamed(failure));
             }

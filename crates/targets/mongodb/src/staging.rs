@@ -12,9 +12,11 @@ use std::time::Duration;
 
 use crate::bson::{Document, Raw, Value, kind};
 use crate::client::{Failure, code, code_of};
+use crate::connect::CONNECT_TIMEOUT;
 use crate::facts;
 use crate::session::Session;
 use inrush_core::error::{Error, Result};
+use inrush_core::wording::asks_about_commit;
 use inrush_core::{Action, Job};
 use inrush_net::staging::{PREFIX, digits_of, hidden_name};
 
@@ -93,7 +95,12 @@ impl Staging {
     /// # Errors
     /// When it kept its name, or when the connection is lost again and again: then only the server knows which collection has the
     /// target's.
-    pub(super) fn publish(&mut self, session: &mut Session<'_>, job: &Job) -> Result<(), Failure> {
+    pub(super) fn publish(
+        &mut self,
+        session: &mut Session<'_>,
+        job: &Job,
+        note: &dyn Fn(&str),
+    ) -> Result<(), Failure> {
         let replaces = matches!(job.choice.action, Action::Replace | Action::Truncate);
         let (mut takes_free_names, mut drops, mut was_lost) = (false, false, false);
         let mut tries = 1..TRIES;
@@ -109,6 +116,9 @@ impl Staging {
             drops = false;
             match code_of(&failure) {
                 _ if matches!(failure, Failure::Lost(_)) => {
+                    if !was_lost {
+                        note(&asks_about_commit(CONNECT_TIMEOUT));
+                    }
                     was_lost = true;
                     if session.reconnect().is_err() {
                         return Err(failure);

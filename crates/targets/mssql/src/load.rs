@@ -289,7 +289,7 @@ impl Load for MssqlLoad<'_> {
         Ok(sent.verdict(&self.before, &after, self.job))
     }
 
-    fn commit(&mut self) -> Result<BTreeMap<String, String>> {
+    fn commit(&mut self, _note: &dyn Fn(&str)) -> Result<BTreeMap<String, String>> {
         let mut settings = facts::durability(&mut self.session)
             .map_err(|failure| self.session.explain(failure))?;
         let known = DatabaseFacts::of(&self.job.facts.target);

@@ -1149,7 +1149,7 @@ impl Load for MysqlLoad<'_> {
         self.shared.retry.get_mut().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn commit(&mut self) -> Result<BTreeMap<String, String>> {
+    fn commit(&mut self, note: &dyn Fn(&str)) -> Result<BTreeMap<String, String>> {
         let wanted = [
             "innodb_flush_log_at_trx_commit",
             "innodb_doublewrite",
@@ -1169,7 +1169,7 @@ impl Load for MysqlLoad<'_> {
         settings.insert("engine".to_owned(), self.engine.clone());
         match &self.staging {
             Some(staging) => {
-                if let Err(error) = staging.publish(&mut self.session, self.job) {
+                if let Err(error) = staging.publish(&mut self.session, self.job, note) {
                     self.session.unwatch();
                     // A hidden table that is gone may have the target's name, or another load has swept it away.
                     self.unsure = !staging.is_there(&mut self.session);

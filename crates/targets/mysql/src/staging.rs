@@ -11,6 +11,7 @@ use crate::session::{Failure, Session};
 use crate::{facts, indexes, load};
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::target::Console;
+use inrush_core::wording::asks_about_commit;
 use inrush_core::{Action, Job};
 use inrush_net::TextRows;
 use inrush_net::staging::{Asks, PREFIX, digits_of, hidden_name, unhidden};
@@ -212,7 +213,12 @@ impl Staging {
     ///
     /// # Errors
     /// When it kept its name, or when the connection is lost for good: then nobody knows which table has the target's.
-    pub(super) fn publish(&self, session: &mut Session<'_>, job: &Job) -> Result<()> {
+    pub(super) fn publish(
+        &self,
+        session: &mut Session<'_>,
+        job: &Job,
+        note: &dyn Fn(&str),
+    ) -> Result<()> {
         if self.is_target {
             session.unwatch();
             return Ok(());
@@ -236,7 +242,7 @@ impl Staging {
         };
         // Others may use the table for as long as they like, and the user may not want to wait for them.
         if let Err(failure) = renamed
-            && !self.was_published(session, job, &failure)
+            && !self.was_published(session, job, &failure, note)
         {
             let is_taken = failure.refusal().is_some_and(|refused| refused.code == IS_TAKEN);
             return Err(if is_taken { taken(job) } else { session.explain(failure) });
@@ -280,12 +286,19 @@ impl Staging {
 
     /// After a connection that was lost in between, only the catalogue knows whether the rename has happened. With the connection the
     /// hidden table has lost its lock, and another load may have swept it away: that it is gone says nothing by itself.
-    fn was_published(&self, session: &mut Session<'_>, job: &Job, failure: &Failure) -> bool {
+    fn was_published(
+        &self,
+        session: &mut Session<'_>,
+        job: &Job,
+        failure: &Failure,
+        note: &dyn Fn(&str),
+    ) -> bool {
+        if !matches!(failure, Failure::Lost(_)) {
+            return false;
+        }
+        note(&asks_about_commit(ASK_TIMEOUT));
         let witness = if self.place.is_some() { self.replaced(job) } else { job.table.clone() };
-        matches!(failure, Failure::Lost(_))
-            && asked(session, |session| {
-                Ok(!exists(session, &self.name)? && exists(session, &witness)?)
-            })
+        asked(session, |session| Ok(!exists(session, &self.name)? && exists(session, &witness)?))
             .unwrap_or_default()
     }
 

@@ -23,7 +23,7 @@ use inrush_core::flow::checksum::Stored;
 use inrush_core::flow::{Checksum, Code, Encode};
 use inrush_core::ledger::{self, Begun, Entry, Ledger};
 use inrush_core::target::{Ended, Inspect, Knob, Lane, Load, Sent, Snapshot, TableName, Verdict};
-use inrush_core::wording::said_of;
+use inrush_core::wording::{asks_about_commit, said_of};
 use inrush_core::{Action, IfExists, Job, OnConflict, RejectLimit, Repeats, Retry};
 use inrush_net::statement::{
     Bounds, Commits, Connection as _, Held, Shared, StatementLane, Undo, Write,
@@ -473,14 +473,14 @@ impl<'a> PostgresLoad<'a> {
     }
 
     /// Ends the transaction; where the answer is lost, finds out what became of it.
-    fn end(&mut self, number: Option<String>) -> Result<()> {
+    fn end(&mut self, number: Option<String>, note: &dyn Fn(&str)) -> Result<()> {
         // From here on nobody can say that nothing has changed but the server.
         self.session.unwatch();
         let Err(failure) = self.session.commit() else { return Ok(()) };
         if !matches!(failure, Failure::Lost(_)) {
             return Err(self.session.explain(failure));
         }
-        let committed = number.and_then(|number| self.became(&number));
+        let committed = number.and_then(|number| self.became(&number, note));
         match committed {
             Some(true) => Ok(()),
             Some(false) => Err(self.session.explain(failure)),
@@ -492,8 +492,9 @@ impl<'a> PostgresLoad<'a> {
     }
 
     /// Whether the transaction was committed; `None` where nobody can be asked. A server that has crashed takes a while to say.
-    fn became(&mut self, number: &str) -> Option<bool> {
+    fn became(&mut self, number: &str, note: &dyn Fn(&str)) -> Option<bool> {
         const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
+        note(&asks_about_commit(PATIENCE));
         let began = std::time::Instant::now();
         while began.elapsed() < PATIENCE {
             if self.session.reconnect().is_ok() {
@@ -791,7 +792,7 @@ impl Load for PostgresLoad<'_> {
             .then_some(Retry::Knob(CHUNK_BY_CHUNK.0, CHUNK_BY_CHUNK.1))
     }
 
-    fn commit(&mut self) -> Result<BTreeMap<String, String>> {
+    fn commit(&mut self, note: &dyn Fn(&str)) -> Result<BTreeMap<String, String>> {
         let wanted =
             ["fsync", "full_page_writes", "synchronous_commit", "wal_level", "data_checksums"];
         let names: Vec<String> = wanted.iter().map(|name| ddl::literal(name)).collect();
@@ -813,7 +814,7 @@ impl Load for PostgresLoad<'_> {
         }
         self.look_again()?;
         if self.mode != Mode::Piecemeal {
-            self.end(number)?;
+            self.end(number, note)?;
         }
         self.hidden = None;
         self.session.hand_on();

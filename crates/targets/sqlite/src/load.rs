@@ -570,7 +570,7 @@ impl Load for SqliteLoad<'_> {
         Ok(sent.verdict(&self.before, &after, self.job))
     }
 
-    fn commit(&mut self) -> Result<BTreeMap<String, String>> {
+    fn commit(&mut self, _note: &dyn Fn(&str)) -> Result<BTreeMap<String, String>> {
         let mut settings = BTreeMap::new();
         for name in ["journal_mode", "synchronous"] {
             let value = self.session.value(&format!("PRAGMA {name}"))?;

@@ -693,7 +693,8 @@ fn a_connection_that_is_lost_at_the_rename_says_no_more_than_is_known() {
                 };
                 client(&format!("RENAME TABLE {replaced}`{hidden}` TO t"));
             };
-            load(if_exists, Box::new(rename)).exits(0);
+            let run = load(if_exists, Box::new(rename)).exits(0);
+            run.says(&["asking the server for up to 10 s whether the rows are in"]);
             assert_eq!(server.count("t"), 2, "{what}");
             assert_eq!(server.tables(), ["t"], "{what}");
         }

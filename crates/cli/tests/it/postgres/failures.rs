@@ -292,7 +292,8 @@ fn where_the_answer_to_commit_is_lost_the_server_is_asked_what_became_of_it() {
         for case in CASES {
             case.prepare(server);
             let proxy = Proxy::start(&server.address, at_the_end(Act::Swallow));
-            server.inrush(&case.args(&server.url_at(&proxy.address))).exits(0);
+            let run = server.inrush(&case.args(&server.url_at(&proxy.address))).exits(0);
+            run.says(&["asking the server for up to 60 s whether the rows are in"]);
             assert!(proxy.has_happened());
             assert!(case.is_loaded(server), "{case:?}");
             assert_eq!(server.tables(), ["t"]);
