@@ -34,6 +34,14 @@ pub trait Console: Send {
         self.execute(sql).map(drop)
     }
 
+    /// Ends the transaction, whose rows stay; what the database warns of then, for the report.
+    ///
+    /// # Errors
+    /// As [`Console::run`].
+    fn commit(&mut self) -> Result<Option<String>> {
+        self.execute("COMMIT").map(|_| None)
+    }
+
     /// Runs a query, and hands out its rows; how many there were.
     ///
     /// # Errors

@@ -156,7 +156,9 @@ impl Entering<'_> {
         if observer.stop_flag().load(Relaxed) {
             return Err(Error::interrupted());
         }
-        ledger.commit()?;
+        if let Some(warning) = ledger.commit()? {
+            observer.replanned(&format!("note: {warning}"));
+        }
         Ok(part.token)
     }
 

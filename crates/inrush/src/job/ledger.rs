@@ -199,19 +199,18 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Ends the transaction: what it has done stays.
-    pub(super) fn commit(&mut self) -> Result<()> {
-        self.transaction("COMMIT")
+    /// Ends the transaction: what it has done stays; what the database warns of then.
+    pub(super) fn commit(&mut self) -> Result<Option<String>> {
+        match self.jobs.rows.has_transactions() {
+            true => self.console.commit(),
+            false => Ok(None),
+        }
     }
 
     /// Ends the transaction: what it has done is undone.
     pub(super) fn roll_back(&mut self) -> Result<()> {
-        self.transaction("ROLLBACK")
-    }
-
-    fn transaction(&mut self, word: &str) -> Result<()> {
         match self.jobs.rows.has_transactions() {
-            true => self.console.execute(word).map(drop),
+            true => self.console.execute("ROLLBACK").map(drop),
             false => Ok(()),
         }
     }

@@ -496,10 +496,10 @@ impl Publishing<'_> {
         }
         let seconds =
             PublishSeconds { load: began.elapsed().as_secs_f64(), ..PublishSeconds::default() };
-        let published = self.published("insert", skipped, seconds);
+        let mut published = self.published("insert", skipped, seconds);
         self.report(ledger, &published)?;
         self.observer.phase(&Phase::Commit);
-        self.commit(ledger)?;
+        self.commit(ledger, &mut published)?;
         Ok(published)
     }
 
@@ -534,7 +534,7 @@ impl Publishing<'_> {
         if !ledger.step(self.names(), steps, None, Some(&published.kept().to_string()))? {
             return Err(missed(self.job()));
         }
-        self.commit(ledger)?;
+        self.commit(ledger, &mut published)?;
         Ok(published)
     }
 
@@ -593,7 +593,7 @@ impl Publishing<'_> {
             index: began.elapsed().as_secs_f64(),
             ..PublishSeconds::default()
         };
-        let published = self.published("rename", skipped, seconds);
+        let mut published = self.published("rename", skipped, seconds);
         self.observer.phase(&Phase::Commit);
         let replaces = self.record.replaces;
         if tables.renames_in_transaction() {
@@ -601,7 +601,7 @@ impl Publishing<'_> {
             self.commits(ledger)?;
             ledger.take_name(&job.home, &hidden, replaces)?;
             self.report(ledger, &published)?;
-            self.commit(ledger)?;
+            self.commit(ledger, &mut published)?;
             return Ok(published);
         }
         let text = published.kept().to_string();
@@ -689,12 +689,18 @@ impl Publishing<'_> {
             .map(drop)
     }
 
-    /// Ends the transaction; where the answer is lost, asks what became of it.
-    fn commit(&self, ledger: &mut Ledger<'_>) -> Result<()> {
+    /// Ends the transaction; where the answer is lost, asks what became of it. The report gets what the database warns of.
+    fn commit(&self, ledger: &mut Ledger<'_>, published: &mut Published) -> Result<()> {
         if self.observer.stop_flag().load(Relaxed) {
             return Err(Error::interrupted());
         }
-        let Err(error) = ledger.commit() else { return Ok(()) };
+        let error = match ledger.commit() {
+            Ok(warning) => {
+                published.warnings.extend(warning);
+                return Ok(());
+            }
+            Err(error) => error,
+        };
         if !is_unknown(&error) {
             return Err(error);
         }

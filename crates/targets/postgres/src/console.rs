@@ -36,18 +36,12 @@ impl<'a> PostgresConsole<'a> {
     pub(super) fn is_local(&self) -> bool {
         self.client.as_ref().is_some_and(Client::is_local)
     }
-}
 
-impl Console for PostgresConsole<'_> {
-    fn run(&mut self, sql: &str, row: &mut dyn FnMut(&Row<'_>)) -> Result<u64> {
+    fn drive<T>(&mut self, work: impl FnOnce(&mut Client<'a>) -> Result<T, Failure>) -> Result<T> {
         let Some(client) = &mut self.client else {
             return Err(Error::target("the connection is closed").of_lost_connection());
         };
-        let outcome = match client.rows(sql, row) {
-            // So a transaction ends in which something went wrong, and that is no error to the server.
-            Ok(_) if client.done() == "ROLLBACK" && is_to_keep(sql) => Err(session::undone()),
-            outcome => outcome,
-        };
+        let outcome = work(client);
         let was_stopped = client.was_stopped();
         if matches!(outcome, Err(Failure::Lost(_))) {
             self.client = None;
@@ -57,6 +51,21 @@ impl Console for PostgresConsole<'_> {
             _ if was_stopped => Err(Error::interrupted()),
             outcome => outcome.map_err(in_words),
         }
+    }
+}
+
+impl Console for PostgresConsole<'_> {
+    fn run(&mut self, sql: &str, row: &mut dyn FnMut(&Row<'_>)) -> Result<u64> {
+        self.drive(|client| match client.rows(sql, row) {
+            // So a transaction ends in which something went wrong, and that is no error to the server.
+            Ok(_) if client.done() == "ROLLBACK" && is_to_keep(sql) => Err(session::undone()),
+            outcome => outcome,
+        })
+    }
+
+    fn commit(&mut self) -> Result<Option<String>> {
+        let warning = self.drive(Client::commit)?;
+        Ok(warning.map(|said| session::warned(&said)))
     }
 
     fn send_ahead(&mut self, sql: &str) -> Result<()> {

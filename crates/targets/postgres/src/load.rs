@@ -822,8 +822,7 @@ impl Load for PostgresLoad<'_> {
     }
 
     fn warnings(&mut self) -> Vec<String> {
-        let warning = self.session.warning.take();
-        warning.into_iter().map(|said| format!("the server at the commit: {said}")).collect()
+        self.session.warning.take().iter().map(|said| session::warned(said)).collect()
     }
 
     fn abort(&mut self) -> Aftermath {

@@ -361,6 +361,11 @@ pub(super) fn left_out() -> Failure {
     refused_by_us("23000", "the server left rows out: a trigger's or a rule's doing")
 }
 
+/// What the report says of a warning that came with a commit.
+pub(super) fn warned(said: &str) -> String {
+    format!("the server at the commit: {said}")
+}
+
 /// A row that no message has room for.
 pub(super) fn too_long() -> Failure {
     refused_by_us("54000", "the row takes more than 1 GB")

@@ -161,6 +161,23 @@ fn a_commit_that_may_get_lost_is_mended_or_told() {
     });
 }
 
+/// Has a server of its own wait for a standby at each commit, but for those of `server` itself; until the guard goes.
+fn wait_for_a_standby(server: &Server) -> OnDrop<impl FnMut()> {
+    for sql in ["SET synchronous_commit = local", "SELECT 1"] {
+        server.sql(sql).try_sql(sql);
+    }
+    let reset = OnDrop(|| {
+        server.try_sql("ALTER SYSTEM RESET synchronous_standby_names");
+        server.try_sql("SELECT pg_reload_conf()");
+    });
+    server.sql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+    server.sql("SELECT pg_reload_conf()");
+    let sql = "SHOW synchronous_standby_names";
+    let new = || server.tool("psql", &["-X", "-Atd", &server.url(), "-c", sql], b"");
+    wait_until("the server has read its settings", || new() == b"nobody\n");
+    reset
+}
+
 #[test]
 fn a_commit_that_waits_for_a_standby_which_is_not_there_ends_with_the_second_interrupt() {
     // A server of its own: what it is told here holds for all of its connections.
@@ -169,23 +186,7 @@ fn a_commit_that_waits_for_a_standby_which_is_not_there_ends_with_the_second_int
         Extras::default(),
         |_, server| {
             server.write("t.csv", "id\n1\n");
-            for sql in ["SET synchronous_commit = local", "SELECT 1"] {
-                server.sql(sql).try_sql(sql);
-            }
-            let reset = OnDrop(|| {
-                server.try_sql("ALTER SYSTEM RESET synchronous_standby_names");
-                server.try_sql("SELECT pg_reload_conf()");
-            });
-            server.sql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
-            server.sql("SELECT pg_reload_conf()");
-            let new = || {
-                server.tool(
-                    "psql",
-                    &["-X", "-Atd", &server.url(), "-c", "SHOW synchronous_standby_names"],
-                    b"",
-                )
-            };
-            wait_until("the server has read its settings", || new() == b"nobody\n");
+            let reset = wait_for_a_standby(server);
             server.load(&["t.csv", "--set", "synchronous_commit=local"]).exits(0);
             server.drop_table("t");
             let url = server.url();
@@ -202,6 +203,39 @@ fn a_commit_that_waits_for_a_standby_which_is_not_there_ends_with_the_second_int
             server.wait_until_alone();
             assert_eq!(server.count("t"), 1);
             assert!(!run.stderr.contains("nothing changed"), "{run:?}");
+        },
+    );
+}
+
+#[test]
+fn what_the_server_warns_of_at_a_commit_is_reported_of_loads_and_of_jobs() {
+    for_each_private_server(
+        |_| true,
+        Extras::default(),
+        |_, server| {
+            server.write("t.csv", "id\n1\n");
+            let url = server.url();
+            let begin = ["job", "begin", &url, "--table", "u", "--like", "t.csv"];
+            server.write("job.json", server.inrush(&begin).exits(0).stdout);
+            let write = ["job", "write", "job.json", "t.csv"];
+            server.write("token.json", server.inrush(&write).exits(0).stdout);
+            let _reset = wait_for_a_standby(server);
+            for command in [
+                &["load", "t.csv", &url, "--json"][..],
+                &["job", "publish", "job.json", "token.json"],
+            ] {
+                let mut child = start(&mut server.command(command));
+                // The administrator has each commit go on without the standby.
+                while child.try_wait().unwrap().is_none() {
+                    server.try_sql(
+                        "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
+                    );
+                }
+                let run = Outcome::of(command.join(" "), finish(child, b"")).exits(0);
+                run.prints(&[
+                    "the server at the commit: canceling wait for synchronous replication",
+                ]);
+            }
         },
     );
 }
