@@ -64,7 +64,8 @@ impl JobTables for PostgresJobs {
             // have done.
             "SET client_min_messages = error; \
              SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED; \
-             SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings WHERE name = 'idle_session_timeout'",
+             SELECT pg_catalog.set_config('idle_session_timeout', '0', false) \
+             WHERE pg_catalog.current_setting('idle_session_timeout', true) IS NOT NULL",
         )
     }
 
@@ -275,7 +276,8 @@ impl SqlRows for PostgresJobs {
     fn begin_locks(&self) -> &'static str {
         // Before PostgreSQL 17 a transaction may take any time.
         "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; \
-         SELECT pg_catalog.set_config(name, '0', true) FROM pg_catalog.pg_settings WHERE name = 'transaction_timeout'"
+         SELECT pg_catalog.set_config('transaction_timeout', '0', true) \
+         WHERE pg_catalog.current_setting('transaction_timeout', true) IS NOT NULL"
     }
 
     fn try_lock(&self, digits: &str, number: u32) -> String {

@@ -795,11 +795,7 @@ impl Load for PostgresLoad<'_> {
     fn commit(&mut self, note: &dyn Fn(&str)) -> Result<BTreeMap<String, String>> {
         let wanted =
             ["fsync", "full_page_writes", "synchronous_commit", "wal_level", "data_checksums"];
-        let names: Vec<String> = wanted.iter().map(|name| ddl::literal(name)).collect();
-        let sql = format!(
-            "SELECT name, setting FROM pg_catalog.pg_settings WHERE name IN ({})",
-            names.join(", ")
-        );
+        let sql = facts::settings_of(&wanted);
         // By its number others can be asked what became of the transaction.
         let number = match self.mode {
             Mode::Piecemeal => "SELECT NULL",

@@ -76,7 +76,7 @@ fn peak_kb(process: u32) -> Option<i64> {
 const MOST_KB: i64 = 150_000;
 
 /// Statements of a load, in their order: the first of a plan, of the load, of its rows, of its end.
-const MOMENTS: [&str; 5] = ["user\0", "pg_settings", "CREATE TABLE", "COPY ", "COMMIT"];
+const MOMENTS: [&str; 5] = ["user\0", "current_setting", "CREATE TABLE", "COPY ", "COMMIT"];
 
 fn answers() -> Vec<(&'static str, Vec<u8>)> {
     let huge = |kind: u8| [&[kind][..], &0x7fff_ffff_u32.to_be_bytes(), &[0; 5000]].concat();
@@ -171,7 +171,7 @@ fn a_server_that_never_stops_talking() {
     let huge = said(b'N', &[b"SNOTICE\0C00000\0M", &[b'x'; 60_000][..], b"\0\0"].concat());
     for_each_server(|server| {
         server.write("t.csv", "id,name\n1,a\n");
-        for (moment, words) in ["user\0", "pg_settings", "COPY "].into_iter().enumerate() {
+        for (moment, words) in ["user\0", "current_setting", "COPY "].into_iter().enumerate() {
             let talks = [&notice, &setting, &huge];
             for talk in size(&talks[moment..=moment], &talks[..]) {
                 let act = || Act::Repeat(talk.to_vec());
@@ -192,7 +192,7 @@ fn a_server_that_asks_for_rows_where_none_were_offered_gets_none() {
     const SECRET: &str = "name of the row";
     for_each_server(|server| {
         server.write("t.csv", format!("id,name\n1,{SECRET}\n"));
-        for words in ["pg_settings", "CREATE TABLE", "INSERT INTO"] {
+        for words in ["current_setting", "CREATE TABLE", "INSERT INTO"] {
             let act = || Act::Say(said(b'G', b"\0\0\x01\0\0"));
             let values = ["--strategy", "values"];
             let Lied { run, proxy, .. } = lied_to(server, ("", words), act, &values);
