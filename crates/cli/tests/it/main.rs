@@ -86,6 +86,8 @@ mod sheets;
 mod sqlite;
 /// Programs that write in steps, on servers that end their connections.
 mod steps;
+/// Loads and jobs that are stopped while the commit is without an answer.
+mod stops;
 /// Every way to write and every setting: the same table, the promises that were asked for.
 mod strategies;
 /// What a terminal shows.

@@ -1217,6 +1217,9 @@ impl Load for MysqlLoad<'_> {
             return Aftermath::NothingChanged;
         }
         let rows = self.shared.committed.load(Relaxed);
+        let Bounds { lasting, commits, .. } = self.bounds();
+        // The last commit, or a statement whose rows stay by themselves, may have had no answer.
+        let is_unsure = self.session.is_lost() && (lasting || matches!(commits, Commits::Rows(_)));
         let _ = self.session.execute("ROLLBACK");
         if std::mem::take(&mut self.widened) && !self.narrow() {
             return Aftermath::Committed { rows };
@@ -1232,6 +1235,7 @@ impl Load for MysqlLoad<'_> {
             };
         }
         match rows {
+            _ if is_unsure => Aftermath::Unknown,
             _ if rows > 0 => Aftermath::Committed { rows },
             // The server rolls back by itself what a lost connection did not commit.
             _ if !self.changed => Aftermath::NothingChanged,

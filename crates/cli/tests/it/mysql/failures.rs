@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use crate::crash::{go_on, signal};
 use crate::fixture::{Outcome, Random, finish, size, start, wait_until, wait_until_it_waits};
 use crate::steps;
+use crate::stops::{self, Moment};
 
 use super::proxy::{Proxy, Trick};
 use super::server::{Server, for_each_server, rows};
@@ -644,6 +645,26 @@ fn values_that_another_client_writes_into_added_columns_keep_them() {
             assert_eq!(server.number(count), columns, "{change} on {}", server.name);
             assert_eq!(server.count("t"), 1);
         }
+    });
+}
+
+#[test]
+fn who_is_stopped_while_the_commit_has_no_answer_says_what_is_true() {
+    let case = |load, after, words| stops::Case { load, moment: Moment { after, words } };
+    let cases = [
+        case(Some(&["--if-exists", "append"][..]), "START TRANSACTION", "COMMIT"),
+        case(Some(&[]), "", "RENAME TABLE"),
+        case(Some(&["--if-exists", "append", "--set", "rows_per_transaction=500"]), "", "COMMIT"),
+        case(
+            Some(&["--if-exists", "append", "--guarantee", "chunks", "--commit-rows", "500"]),
+            "SET state = 'open'",
+            "COMMIT",
+        ),
+        case(None, "'publishing", "COMMIT"),
+    ];
+    for_each_server(|server| {
+        let at = |address: &str| format!("{}?ssl-mode=disabled", server.url_at(address));
+        stops::while_the_commit_has_no_answer(server, &server.address, at, &cases);
     });
 }
 

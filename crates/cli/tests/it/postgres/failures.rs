@@ -7,6 +7,7 @@ use crate::crash::{go_on, signal};
 use crate::fixture::{Outcome, Random, finish, size, start, wait_until, wait_until_it_waits};
 use crate::servers::OnDrop;
 use crate::steps;
+use crate::stops::{self, Moment};
 
 use super::proxy::{Act, Proxy, Trick};
 use super::server::{Rows, Server, for_each_server, rows};
@@ -308,6 +309,30 @@ fn where_the_answer_to_commit_is_lost_the_server_is_asked_what_became_of_it() {
             assert!(proxy.has_happened());
             run.exits(1).says(&["was lost"]).ends_with_nothing_changed();
         }
+    });
+}
+
+#[test]
+fn who_is_stopped_while_the_commit_has_no_answer_says_what_is_true() {
+    let case = |load, after, words| stops::Case { load, moment: Moment { after, words } };
+    let cases = [
+        case(Some(&["--if-exists", "append"][..]), "txid_current", "COMMIT"),
+        case(Some(&[]), "txid_current", "COMMIT"),
+        case(
+            Some(&["--if-exists", "append", "--set", "rows_per_transaction=500"]),
+            "INSERT INTO",
+            "COMMIT",
+        ),
+        case(
+            Some(&["--if-exists", "append", "--guarantee", "chunks", "--commit-rows", "500"]),
+            "SET state = 'open'",
+            "COMMIT",
+        ),
+        case(None, "'publishing", "COMMIT"),
+    ];
+    for_each_server(|server| {
+        let at = |address: &str| server.url_at(address);
+        stops::while_the_commit_has_no_answer(server, &server.address, at, &cases);
     });
 }
 
