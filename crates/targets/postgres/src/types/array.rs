@@ -8,6 +8,7 @@ use std::io::Write as _;
 use inrush_core::flow::Code;
 use serde_json::value::RawValue;
 
+use super::moment::Moments;
 use super::store::{Misfit, Store};
 
 /// Dimensions at most.
@@ -87,10 +88,12 @@ fn is_blank(byte: u8) -> bool {
 }
 
 /// What the items of a list are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Items {
     /// Values that JSON writes, and lists of such.
     Values,
+    /// Moments of UTC: each has to say how far from it it is.
+    Moments(Moments),
     /// JSON themselves.
     Documents,
 }
@@ -123,11 +126,19 @@ fn put_list(items: Vec<&RawValue>, are: Items, depth: usize, out: &mut Vec<u8>) 
         }
         match item.get().as_bytes() {
             b"null" => out.extend_from_slice(b"NULL"),
-            _ if are == Items::Documents => put_quoted(item.get(), out),
+            _ if matches!(are, Items::Documents) => put_quoted(item.get(), out),
             [b'[', ..] => {
                 put_list(serde_json::from_str(item.get()).ok()?, are, depth.checked_sub(1)?, out)?;
             }
-            [b'"', ..] => put_quoted(&serde_json::from_str::<String>(item.get()).ok()?, out),
+            [b'"', ..] => {
+                let text = serde_json::from_str::<String>(item.get()).ok()?;
+                if let Items::Moments(moments) = are
+                    && !moments.has_offset(text.as_bytes())
+                {
+                    return None;
+                }
+                put_quoted(&text, out);
+            }
             [b'{', ..] => put_quoted(item.get(), out),
             number_or_truth => out.extend_from_slice(number_or_truth),
         }

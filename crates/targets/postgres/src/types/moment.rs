@@ -218,6 +218,12 @@ impl Moments {
         true
     }
 
+    /// Whether the value says how far from UTC it is, as far as it is a moment at all.
+    pub(super) fn has_offset(&self, value: &[u8]) -> bool {
+        let told = Self { wants_offset: true, ..*self };
+        !matches!(told.encode(value, false, "", &mut Vec::new()), Err((Code::Type, _)))
+    }
+
     /// Microseconds since 2000-01-01.
     fn micros<'a>(&self, value: &[u8], wanted: &'a str) -> Result<i64, Misfit<'a>> {
         let misfit = self.misfit();

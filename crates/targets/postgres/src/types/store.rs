@@ -251,7 +251,7 @@ impl Store {
                 arrays.write(list.as_deref().unwrap_or(value), binary, written);
             }
             // What was made of it is a text already.
-            Kind::NamedArray(_) | Kind::OtherArray => return binary,
+            Kind::ZonedArray(_) | Kind::NamedArray(_) | Kind::OtherArray => return binary,
             _ => return value,
         }
         written
@@ -283,15 +283,17 @@ impl Store {
     /// A list of JSON as the array that it is here.
     fn list(&self, value: &[u8]) -> Result<Option<Vec<u8>>, Misfit<'static>> {
         let arrays = match &self.kind {
-            Kind::Array(arrays) | Kind::NamedArray(arrays) => arrays,
+            Kind::Array(arrays) | Kind::ZonedArray(arrays) | Kind::NamedArray(arrays) => arrays,
             // As a list it can be nothing that the server reads.
             Kind::OtherArray => return array::of_json(value, Items::Values),
             _ => return Ok(None),
         };
         let items = match &arrays.element.kind {
-            // What JSON has for bytes is text, and a moment in it may have no zone: the session's is none that was asked for.
-            Kind::Bytes | Kind::RawBytes | Kind::Moment(Moments { zone: true, .. }) => {
-                return Ok(None);
+            // What JSON has for bytes is text, of which it does not say what it is: base64, or the server's notation.
+            Kind::Bytes | Kind::RawBytes => return Ok(None),
+            // Those of Parquet and Arrow may have no zone: the session's is none that was asked for.
+            Kind::Moment(moments) | Kind::Zoned(Zoned { moments, .. }) if moments.zone => {
+                Items::Moments(*moments)
             }
             Kind::Json { .. } | Kind::Jsonb => Items::Documents,
             _ => Items::Values,
@@ -457,8 +459,12 @@ fn wanted(kind: &Kind, declared: &str) -> String {
         }
         Kind::Money(money) => money.wanted(),
         Kind::Label(_) => format!("one of {}", Labels::shown(&Declared::parse(declared).labels())),
-        Kind::Array(_) | Kind::ZonedArray(_) | Kind::NamedArray(_) => {
-            format!("an array as {name} takes it ({{1,2}})")
+        Kind::Array(arrays) | Kind::ZonedArray(arrays) | Kind::NamedArray(arrays) => {
+            let list = match arrays.element.is_of_utc() {
+                true => ", or a list of timestamps with an offset from UTC",
+                false => "",
+            };
+            format!("an array as {name} takes it ({{1,2}}){list}")
         }
         Kind::Char => format!("{name}, which has one character of ASCII"),
         Kind::Moment(Moments { digits, .. })

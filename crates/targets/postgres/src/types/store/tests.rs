@@ -270,6 +270,10 @@ fn a_time_that_clocks_of_the_session_skip_is_none() {
         Store::of(&array, "timestamp with time zone[]", &Locale::of("America/New_York", ""));
     let all = format!("{{\"{gap}\"}}");
     check(&store, &[(&all, "[range]"), ("{2024-03-10}", &hex("{2024-03-10}")), ("{x}", "[type]")]);
+    // In a list each has to have an offset.
+    let list = r#"["2024-03-10T02:30:00Z",null,"infinity"]"#;
+    check(&store, &[(list, &hex(r#"{"2024-03-10T02:30:00Z",NULL,"infinity"}"#))]);
+    check(&store, &[(r#"["2024-03-10 00:00:00"]"#, "[type]"), (r#"["2024-03-10"]"#, "[type]")]);
 }
 
 #[test]
