@@ -7,7 +7,7 @@ use crate::facts::ServerFacts;
 use crate::types::{Locale, Misfit, Store, sql_type};
 use inrush_core::encode::{self, BadValue, EncodeRow, Moment, Row, Shape, Typed};
 use inrush_core::flow::{Cell, Code, Encode, Home, Span, Wire};
-use inrush_core::{Column, Job, TargetFacts, Type, Verify};
+use inrush_core::{Column, Job, TargetFacts, Verify};
 
 /// A way to write rows down.
 pub(super) trait Notation: Default + Send + 'static {
@@ -359,15 +359,15 @@ fn cell(at: usize, end: usize) -> Cell {
 /// The columns that a load of this plan's shape can't bring in binary, as the reason says it.
 pub(super) fn not_binary(columns: &[Column], locale: &Locale) -> Option<String> {
     let stores = Stores::of(columns, locale);
-    let at = stores.are_binary().position(|binary| !binary)?;
-    let column = &columns[at];
+    let mut both = columns.iter().zip(stores.0.iter());
+    let (column, ColumnStore { store, .. }) = both.find(|(_, column)| !column.store.is_binary())?;
     let declared = ddl::declared(column);
-    Some(match column.ty {
-        Type::Timestamp { zone: true } => format!(
+    Some(match store.is_zoned() {
+        true => format!(
             "what column {} ({declared}) makes of a time without an offset depends on the server's time zone",
             column.name
         ),
-        _ => format!(
+        false => format!(
             "column {} is of type {declared}, which inrush leaves to the server to read",
             column.name
         ),
@@ -379,10 +379,10 @@ mod tests {
     use super::*;
     use crate::types;
     use arrow_array::{ArrayRef, BinaryArray, Date32Array, RecordBatch};
-    use inrush_core::Basis;
     use inrush_core::encode::{Grammar, ShapeColumn};
     use inrush_core::flow::{Chunk, Encoded};
     use inrush_core::value::hex;
+    use inrush_core::{Basis, Type};
 
     /// How the server writes [`types::AMOUNT`].
     const AMOUNTS: &str = "$12,345.00";

@@ -390,6 +390,14 @@ fn moments_without_an_offset_are_those_of_the_servers_zone_which_the_server_itse
             assert_eq!(server.query(seconds), rows![[0], [7200]]);
             let binary = [&used[..], &["--strategy", "copy-binary"]].concat();
             server.misused(&binary).says(&["depends on the server's time zone"]);
+            // So are elements of arrays in braces.
+            server
+                .write("t.csv", "id,zoned\n1,{2024-07-08 09:10:11}\n2,{2024-07-08 09:10:11+00}\n");
+            server.sql("DROP TABLE t; CREATE TABLE t (id int, zoned timestamptz[])");
+            server.load(&used).exits(0);
+            assert_eq!(server.query(&seconds.replace("zoned", "zoned[1]")), rows![[0], [7200]]);
+            let run = server.misused(&binary);
+            run.says(&["column zoned (timestamp with time zone[])", "server's time zone"]);
         });
     });
 }

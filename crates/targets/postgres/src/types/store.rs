@@ -137,6 +137,11 @@ impl Store {
         )
     }
 
+    /// Whether a moment without an offset is one of the session's zone, which is not UTC.
+    pub(crate) fn is_zoned(&self) -> bool {
+        matches!(self.kind, Kind::Zoned(_) | Kind::ZonedArray(_))
+    }
+
     /// Whether the server alone says what a value is.
     pub(crate) fn is_servers(&self) -> bool {
         matches!(self.kind, Kind::Other | Kind::OtherArray)
