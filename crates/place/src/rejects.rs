@@ -62,6 +62,9 @@ pub struct RejectsNote {
     /// The types that the load gave its columns, by their names in the input, where no table has them: in the first line only.
     #[serde(default)]
     pub types: BTreeMap<String, Type>,
+    /// The names that its user gave the columns of an input without names, by `column_N`: in the first line only.
+    #[serde(default)]
+    pub names: BTreeMap<String, String>,
     /// Of a line whose quotes are broken: see [`line_hash`].
     #[serde(default)]
     pub line_hash: Option<String>,

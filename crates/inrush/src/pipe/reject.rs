@@ -134,6 +134,8 @@ struct SidecarLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     types: Option<&'a BTreeMap<String, Type>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    names: Option<&'a BTreeMap<String, String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     line_hash: Option<String>,
 }
 
@@ -166,6 +168,8 @@ pub(crate) struct RejectFiles {
     dialect: Option<RejectsDialect>,
     /// See [`Plan::types_of_bad_rows`].
     types: BTreeMap<String, Type>,
+    /// See [`Plan::names_of_bad_rows`].
+    names: BTreeMap<String, String>,
 }
 
 struct OpenPair {
@@ -216,6 +220,7 @@ impl RejectFiles {
             table,
             dialect: dialect_of(&plan.source),
             types: plan.types_of_bad_rows(),
+            names: plan.names_of_bad_rows(),
         }
     }
 
@@ -328,6 +333,7 @@ impl RejectFiles {
             table_named: self.table.is_named,
             dialect: self.dialect.as_ref(),
             types: (known.is_none() && !self.types.is_empty()).then_some(&self.types),
+            names: (known.is_none() && !self.names.is_empty()).then_some(&self.names),
             line_hash: (reject.code == Code::Quote).then(|| line_hash(&reject.raw)),
         };
         let mut line = serde_json::to_vec(&note).map_err(|error| fail(error.into()))?;
@@ -661,6 +667,7 @@ mod tests {
             newline: b'\n',
             table: RejectsTable { name: "t".to_owned(), is_named: false },
             types: BTreeMap::new(),
+            names: BTreeMap::new(),
             dialect: None,
         }
     }

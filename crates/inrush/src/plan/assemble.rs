@@ -314,7 +314,12 @@ fn gather(
     if is_virtual && is_kept && is_counted {
         adjusted.get_or_insert_with(|| request.clone()).verify = Verify::Checksum;
     }
-    let mut as_refused = types_as_refused(request, &target_facts, &notes);
+    let named = names_as_refused(request, &notes);
+    if !named.is_empty() {
+        adjusted.get_or_insert_with(|| request.clone()).read.columns.renamed.clone_from(&named);
+    }
+    let mut as_refused =
+        types_as_refused(adjusted.as_ref().unwrap_or(request), &target_facts, &notes);
     if !as_refused.is_empty() {
         adjusted.get_or_insert_with(|| request.clone()).types.extend(as_refused.clone());
     }
@@ -359,6 +364,7 @@ fn gather(
     request.options.types.retain(|name, _| !(as_refused.contains_key(name) && lacks(name)));
     as_refused.retain(|name, _| !lacks(name));
     source_facts.reasons.extend(of_types_as_refused(&as_refused));
+    source_facts.reasons.extend(of_names_as_refused(&named));
     let request = &request;
     are_there(&readers, &source_facts)?;
     let spelt = null_everywhere(request, &own, &source_facts.fields, target_facts.table.as_ref());
@@ -483,6 +489,17 @@ impl Plan {
             (is_known && !says_type(&facts.target, request, &column.name)).then_some((name, ty))
         });
         untold.collect()
+    }
+
+    /// The names that the user gave the source's columns where it names none, by which they found the table's: a load of its bad rows has
+    /// to know them.
+    pub(crate) fn names_of_bad_rows(&self) -> BTreeMap<String, String> {
+        let source = &self.facts.source;
+        if source.header || self.request.match_by == Some(MatchBy::Position) {
+            return BTreeMap::new();
+        }
+        let named = source.loaded().filter_map(|field| Some((field.written.clone()?, field)));
+        named.map(|(written, field)| (written, field.name.clone())).collect()
     }
 
     /// The loaded column that a user means by a name.
@@ -983,6 +1000,28 @@ fn as_refused(
         )
     });
     (first, note)
+}
+
+/// The names that an earlier load had for the columns of its bad rows, as `--rename` has them, where the user says nothing of names.
+fn names_as_refused(request: &Request, notes: &[Option<RejectsNote>]) -> Vec<String> {
+    let of = |note: &Option<RejectsNote>| note.as_ref().map(|note| note.names.clone());
+    let first = of(&notes[0]).unwrap_or_default();
+    let are_one = notes.iter().all(|note| of(note).as_ref() == Some(&first));
+    let is_said = request.match_by == Some(MatchBy::Position)
+        || request.dialect.header == Some(true)
+        || !request.read.columns.renamed.is_empty();
+    if !are_one || is_said {
+        return Vec::new();
+    }
+    first.iter().map(|(old, new)| format!("{old}={new}")).collect()
+}
+
+/// What to know of such names.
+fn of_names_as_refused(renamed: &[String]) -> Option<String> {
+    let words: Vec<String> =
+        renamed.iter().map(|said| format!("--rename {}", shell_word(said))).collect();
+    (!words.is_empty())
+        .then(|| format!("bad rows of an earlier load have its names ({})", words.join(" ")))
 }
 
 /// The types that an earlier load gave the columns of its bad rows, where the user says no others and no table has them.

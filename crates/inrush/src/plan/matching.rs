@@ -2,10 +2,11 @@
 //!
 //! Names are compared where both sides have them: each of the source's has to be one of the table's, which may have more. What is
 //! matched by position might as well be another table's rows, so that takes a user's word, or a source that has no names; and then
-//! the user hears of it.
+//! the user hears of it. Of such a source the columns that the user names (`--rename`, `--add`) go by these names.
 
 use crate::plan::{
-    Basis, Column, Facts, MatchBy, MissingColumns, NewColumns, Request, TableFacts, Type,
+    Basis, Column, Facts, FieldFacts, MatchBy, MissingColumns, NewColumns, Request, TableFacts,
+    Type,
 };
 use crate::target::Target;
 use inrush_core::error::{Error, Kind, Result};
@@ -25,19 +26,23 @@ pub(super) fn existing_columns(
     hints: &mut Vec<String>,
 ) -> Result<(Vec<Column>, Vec<usize>)> {
     let sides = Sides { found, facts, table, target };
-    let nameless = match (facts.source.header, found.is_nameless) {
-        (false, _) => Some("the source has no column names"),
-        (true, true) => Some("the rows of the table have no column names"),
-        (true, false) => None,
+    let nameless = match found.is_nameless {
+        false if facts.source.header || facts.source.loaded().all(is_named) => None,
+        true if facts.source.header => Some("the rows of the table have no column names"),
+        _ => Some("the source has no column names"),
     };
     match (request.match_by, nameless) {
         (Some(MatchBy::Name), Some(why)) => Err(Error::usage(format!("--match name: {why}"))
-            .advise("--match position takes the source's columns in the table's order")),
+            .advise("--match position takes the source's columns in the table's order")
+            .advise(format!("or name the source's: {}", sides.to_name(&facts.source.taken())))),
         (Some(MatchBy::Position), _) => {
             reasons.push(format!(
                 "the source's columns go to the columns of table {table} by position, as --match says"
             ));
             sides.by_position(request)
+        }
+        (None, Some(_)) if !found.is_nameless && facts.source.loaded().any(is_named) => {
+            sides.by_name_and_position(request, hints)
         }
         (None, Some(why)) => {
             let columns = sides.by_position(request)?;
@@ -49,6 +54,11 @@ pub(super) fn existing_columns(
         }
         (_, None) => sides.by_name(request, reasons),
     }
+}
+
+/// Whether a column of a source without names has one from the user.
+fn is_named(field: &FieldFacts) -> bool {
+    field.written.is_some() || field.added.is_some()
 }
 
 /// What is to be brought together.
@@ -221,8 +231,66 @@ impl Sides<'_> {
             (None, Some(_)) => {
                 error.advise("--match position takes as many columns as the table has")
             }
-            (None, None) => error.advise("give the source a header with the table's column names"),
+            (None, None) => error
+                .advise("give the source a header with the table's column names")
+                .advise(format!("or name its columns: {}", self.to_name(&taken))),
         })
+    }
+
+    /// Columns that the user has named go by these names, and the others, in their order, to what the table has besides.
+    fn by_name_and_position(
+        &self,
+        request: &Request,
+        hints: &mut Vec<String>,
+    ) -> Result<(Vec<Column>, Vec<usize>)> {
+        let Self { found, facts, table, .. } = self;
+        let fields = &facts.source.fields;
+        let (named, open): (Vec<usize>, Vec<usize>) =
+            facts.source.taken().into_iter().partition(|field| is_named(&fields[*field]));
+        let unknown: Vec<&str> = named
+            .iter()
+            .filter(|field| !facts.source.is_one_of(**field, &found.columns))
+            .map(|field| fields[*field].name.as_str())
+            .collect();
+        if !unknown.is_empty() {
+            return Err(self.without_column(&unknown, request));
+        }
+        let find = |column: &Column| {
+            facts.source.field_for(column, &found.columns).filter(|field| named.contains(field))
+        };
+        let rest = found.columns.iter().filter(|column| find(column).is_none());
+        let rest: Vec<&str> = rest.map(|column| column.name.as_str()).collect();
+        if rest.len() != open.len() {
+            return Err(Error::new(
+                Kind::Target,
+                format!(
+                    "the source has {} without a name, table {table} has {} besides those that are named: {}",
+                    counted(open.len() as u64, "column"),
+                    rest.len(),
+                    list(rest.iter().copied())
+                ),
+            )
+            .advise(format!("name the source's other columns too: {}", self.to_name(&open))));
+        }
+        hints.push(format!(
+            "the source has no column names: those without one from --rename or --add go to the other columns of table {table} by \
+             position, that is to {} (--match position takes all by position)",
+            list(rest.iter().copied())
+        ));
+        let mut open = open.into_iter();
+        let taken = found.columns.iter().filter_map(|column| {
+            let field = find(column).or_else(|| open.next())?;
+            Some((self.taking(column, field), field))
+        });
+        Ok(taken.unzip())
+    }
+
+    /// The options that name such columns.
+    fn to_name(&self, fields: &[usize]) -> String {
+        let fields = fields.iter().map(|field| &self.facts.source.fields[*field]);
+        let first = fields.filter(|field| field.added.is_none()).take(3);
+        let options = first.map(|field| format!("--rename {}=NAME", shell_word(&field.name)));
+        options.collect::<Vec<_>>().join(" ")
     }
 }
 

@@ -75,6 +75,48 @@ pub(super) fn a_source_without_names_goes_by_position_and_says_so<P: Place>() {
     });
 }
 
+/// Of a source without names.
+pub(super) fn names_that_the_user_gives_are_those_of_the_table<P: Place>() {
+    if P::TRAITS.takes_any {
+        return;
+    }
+    with_table::<P>(|place| {
+        let files = place.files();
+        files.write("two.csv", "b,3\n").write("one.csv", "c\n").write("three.csv", "5,6,7\n");
+        files.write("arrays.jsonl", "[\"d\",\"5\"]\n");
+        let of = |source, more: &[&'static str]| {
+            [&[source, "--if-exists", "append", "--header", "no"], more].concat()
+        };
+        let (first, second) = (["--rename", "column_1=name"], ["--rename", "column_2=id"]);
+        let both = [first, second].concat();
+        load(place, &of("two.csv", &both)).exits(0);
+        load(place, &of("two.csv", &[&both[..], &["--match", "name"]].concat())).exits(0);
+        load(place, &[&["arrays.jsonl", "--if-exists", "append"], &both[..]].concat()).exits(0);
+        // What has no name goes to what the table has besides.
+        let run = load(place, &of("two.csv", &first)).exits(0);
+        run.prints(&["by position, that is to id"]);
+        load(place, &of("one.csv", &["--add", "id=4"])).exits(0);
+        // By position all do, in the order of the columns.
+        load(place, &of("one.csv", &["--add", "name=4", "--match", "position"])).exits(0);
+        assert_eq!(all_of(place, &COLUMNS), records("3,b\n3,b\n3,b\n4,c\n5,d\nc,4\nx,a\n"));
+        let unknown = of("two.csv", &["--rename", "column_1=nom"]);
+        refuses(place, &COLUMNS, &unknown).says(&["no column nom"]);
+        let says = ["has 2 columns without a name", "1 besides", "--rename column_2=NAME"];
+        refuses(place, &COLUMNS, &of("three.csv", &first)).says(&says);
+        refuses(place, &COLUMNS, &of("three.csv", &[])).says(&["--rename column_1=NAME"]);
+        // Bad rows go back the same way.
+        let bad = [&both[..], &["--not-null", "column_2", "--max-rejects", "1"]].concat();
+        place.files().write("two.csv", "e,\ng,8\n");
+        load(place, &of("two.csv", &bad)).exits(3);
+        place.files().write("two.rejects.csv", "e,7\n");
+        place.files().load(&["two.rejects.csv", &place.url(), "--if-exists", "append"]).exits(0);
+        let rows = all_of(place, &COLUMNS);
+        for row in records("7,e\n8,g\n") {
+            assert!(rows.contains(&row), "{rows:?}");
+        }
+    });
+}
+
 pub(super) fn a_line_that_may_be_a_header_is_never_data<P: Place>() {
     if P::TRAITS.takes_any {
         return;

@@ -311,6 +311,7 @@ over_every_target! {
         check::finds_the_rows_that_a_load_would_reject,
         matching::names_that_the_table_lacks_are_refused,
         matching::a_source_without_names_goes_by_position_and_says_so,
+        matching::names_that_the_user_gives_are_those_of_the_table,
         matching::a_line_that_may_be_a_header_is_never_data,
         matching::adding_to_what_is_missing_is_refused,
         matching::bad_rows_go_back_to_their_table,
