@@ -269,7 +269,9 @@ impl<'a> Session<'a> {
             "57014" => error.advise(
                 "another connection has canceled the statement (pg_cancel_backend), or a timeout has: run the load again",
             ),
-            "40001" => error.advise("other connections have changed the same rows during the load: run it again"),
+            "40001" => error
+                .advise("other connections have changed the same rows during the load: run it again")
+                .advise("where they always do, --strategy postgres/unnest --set rows_per_transaction=10000 commits on the way, and waits for their rows"),
             "2BP01" => error.advise("drop what depends on it first, and make it again afterwards"),
             "26000" => error.advise("a pooler in transaction mode takes it to another connection: --strategy values prepares nothing"),
             "25006" => error.advise("the server, or this database, only reads: load into the primary server"),
