@@ -41,7 +41,7 @@ Examples:
   inrush load weather.csv.gz csv:clean.csv --null NA
   inrush load huge.csv big.db --guarantee chunks   in steps; after a crash the same with --resume
 
-Bad rows go, verbatim, to SOURCE.rejects.csv beside the source, with their positions and reasons in
+Bad rows go, verbatim, to SOURCE.rejects.csv beside the source, with their positions and reasons in \
 SOURCE.rejects.csv.jsonl. Fix that file and load it with --if-exists append.
 
 Exit codes: 0 all rows are in; 3 done, with bad rows rejected; 1 failed; 2 usage; 130 interrupted.";
@@ -64,8 +64,8 @@ Examples:
   inrush check orders.csv shop.db --rejects bad.csv
   inrush check 'logs/*.jsonl' --json | jq '.columns[] | {name, type, nulls}'
 
-The last of several places is the target if it can be one. Where the target has the table, its columns decide what is a bad row. In a
-shape digits are 9, letters are a, and what comes several times in a row is one: 2024-01-31 is 9-9-9. A terminal shows the first 100 bad
+The last of several places is the target if it can be one. Where the target has the table, its columns decide what is a bad row. In a \
+shape digits are 9, letters are a, and what comes several times in a row is one: 2024-01-31 is 9-9-9. A terminal shows the first 100 bad \
 rows; they go to a file with --rejects FILE, or beside each source with --max-rejects all.
 
 Exit codes: 0 all rows are good; 3 some are bad; 1 failed; 2 usage; 130 interrupted.";
@@ -78,9 +78,9 @@ Examples:
   inrush doctor shop.db --json | jq -r '.findings[].statements[] + \";\"' | sqlite3 shop.db
   inrush doctor mysql://root@localhost/shop orders.csv --measure
 
-Nothing is written, changed or locked. For every finding: what it is, what it should be, why, with the manual's page, the
+Nothing is written, changed or locked. For every finding: what it is, what it should be, why, with the manual's page, the \
 statement or the line of the server's file that changes it, and what the change risks. docs/doctor.md lists every rule.
---measure tries out what is slow on private servers of the same version: it loads the source, or rows like those of
+--measure tries out what is slow on private servers of the same version: it loads the source, or rows like those of \
 the tables, with the settings as they are and as they should be, for at most 60 seconds each and 5 minutes in all.
 
 Exit codes: 0 no data is at risk; 3 data is at risk; 1 there is no such database, or it does not answer; 2 usage; 130 interrupted.";
@@ -96,10 +96,10 @@ Examples:
   inrush bench my-suite.toml --only sqlite --blocks 6..12
   inrush bench --resume results/20261121T215137Z-3fa9c1    go on after an interruption
 
-A server that is asked for by name is a private one, started from what is installed and stopped at the end; with a URL the server
+A server that is asked for by name is a private one, started from what is installed and stopped at the end; with a URL the server \
 is yours, and gets a database of the run's own, which is dropped at the end, also if the run is killed.
 
-Exit codes: 0 everything that is here was measured; 3 some cells failed, or a server can't be used that was asked for; 1 failed;
+Exit codes: 0 everything that is here was measured; 3 some cells failed, or a server can't be used that was asked for; 1 failed; \
 2 usage; 130 interrupted.";
 
 #[cfg(feature = "bench")]
@@ -117,10 +117,10 @@ Examples:
   inrush compare results/BEFORE results/AFTER --fail-if-slower 5%
   inrush compare results/BEFORE results/AFTER --json | jq '.cells[0]'
 
-A cell counts as slower only if the whole interval of its ratio is beyond the limit, and beyond the noise of both runs;
+A cell counts as slower only if the whole interval of its ratio is beyond the limit, and beyond the noise of both runs; \
 neither is told from fewer than three samples of each.
 
-Exit codes: 0 nothing is slower than allowed; 1 something is, or fails in RUN_B alone, or the runs can't be read; 2 the
+Exit codes: 0 nothing is slower than allowed; 1 something is, or fails in RUN_B alone, or the runs can't be read; 2 the \
 runs can't be compared.";
 
 /// Moves files into databases as fast as each database allows, and loses no row silently

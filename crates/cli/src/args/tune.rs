@@ -15,8 +15,8 @@ Examples:
   inrush tune --list                             what was measured on this machine
   inrush tune --forget all
 
-Takes a sample of the source to a hidden place in the target, in every way that serves the same request with the same guarantees, and
-compares it with the planner's own choice in pairs. The user's tables are neither touched nor locked, and nothing is left. What is faster
+Takes a sample of the source to a hidden place in the target, in every way that serves the same request with the same guarantees, and \
+compares it with the planner's own choice in pairs. The user's tables are neither touched nor locked, and nothing is left. What is faster \
 beyond noise is kept, and inrush plan and inrush load go by it, as long as machine, version, settings, table and guarantee are the same.
 
 Exit codes: 0 measured; 1 failed, and the target is as it was; 2 usage; 130 interrupted: what is known is reported, and nothing is kept.";

@@ -643,6 +643,24 @@ fn the_manual_page_is_one() {
     assert!(page.contains("connections") && page.contains("older\\-than"), "{page}");
 }
 
+/// A line of the text that is longer than the terminal's would be cut, and its rest stand alone.
+#[test]
+fn paragraphs_of_the_help_are_whole() {
+    let fixture = Fixture::new();
+    for command in ["load", "plan", "check", "doctor", "tune", "job", "bench", "report", "compare"]
+    {
+        let help = fixture.inrush(&[command, "--help"]).exits(0).stdout;
+        let (_, prose) = help.split_once("Examples:").unwrap();
+        let lines: Vec<&str> = prose.lines().collect();
+        for three in lines.windows(3) {
+            let is_prose = |line: &&str| !line.is_empty() && !line.starts_with(' ');
+            let ends = three[1].ends_with(['.', ':']);
+            let is_rest = three.iter().all(is_prose) && three[1].len() < 60 && !ends;
+            assert!(!is_rest, "{command}: {three:#?}");
+        }
+    }
+}
+
 #[test]
 fn every_command_has_a_manual_page() {
     let fixture = Fixture::new();
