@@ -493,17 +493,29 @@ pub(super) fn order(
     let find = |name: &String, among: &[String]| position(name, among, columns);
     let listed =
         |found: &mut dyn Iterator<Item = &String>| -> Vec<String> { found.cloned().collect() };
-    let missing = listed(&mut names.iter().filter(|name| find(name, here).is_none()));
-    let extra = listed(&mut here.iter().filter(|name| find(name, names).is_none()));
+    let mut missing = listed(&mut names.iter().filter(|name| find(name, here).is_none()));
+    let mut extra = listed(&mut here.iter().filter(|name| find(name, names).is_none()));
     let may_miss = columns.missing == Some(MissingColumns::Null);
-    let is_other = !missing.is_empty() && !may_miss
-        || !extra.is_empty() && columns.new == NewColumns::Fail
-        || missing.is_empty() && extra.is_empty() && names.len() != here.len();
+    let are_same = missing.is_empty() && extra.is_empty();
     // The pieces of a file that was split have no header but the first: whatever is allowed, none of their rows names columns.
     let are_all_other = missing.len() == names.len() && !names.is_empty() && !here.is_empty();
+    // What is not loaded may be missing, or more.
+    let both: Vec<&String> = names.iter().chain(here).collect();
+    let is_left_out = |name: &String| columns.is_dropped(name, &both);
+    let is_unloaded = |name: &String| is_left_out(name) || columns.is_unchosen(name, &both);
+    let dropped = listed(&mut extra.iter().filter(|name| is_left_out(name)));
+    missing.retain(|name| !is_unloaded(name));
+    extra.retain(|name| !is_unloaded(name));
+    let is_other = !missing.is_empty() && !may_miss
+        || !extra.is_empty() && columns.new == NewColumns::Fail
+        || are_same && names.len() != here.len();
     let are_added = columns.new == NewColumns::Add && !is_other;
     if are_all_other && !(are_added && matches!(are, Names::Schema)) {
         return Err(all_other(input, here, names, are));
+    }
+    if !is_other {
+        // The option that drops one has to find it.
+        names.extend(dropped);
     }
     if are_added {
         names.extend(extra.iter().cloned());
@@ -544,7 +556,7 @@ pub(super) fn order(
 /// Where a name is among others; one that is written the same goes before one that differs in case.
 fn position(name: &str, among: &[String], columns: &ColumnRequest) -> Option<usize> {
     let exactly = among.iter().position(|other| other == name);
-    exactly.or_else(|| among.iter().position(|other| columns.case.is_same(other, name)))
+    exactly.or_else(|| among.iter().position(|other| columns.is_one(other, name)))
 }
 
 /// An input that has none of the columns of those before it, `names`.
@@ -664,6 +676,35 @@ mod tests {
         assert_eq!(of(&["c", "b"], &ignore).unwrap(), (names(&["a", "b"]), vec![None, Some(1)]));
         let exact = ColumnRequest { case: Case::Exact, ..columns };
         assert!(of(&["B", "a"], &exact).is_err());
+    }
+
+    #[test]
+    fn what_the_options_leave_out_or_rename_makes_no_difference() {
+        let list = |of: &[&str]| names(of);
+        let none = ColumnRequest::default();
+        let drops = ColumnRequest { dropped: list(&["x"]), ..none.clone() };
+        let of = |first: &[&str], here: &[&str], columns: &ColumnRequest| {
+            let mut all = names(first);
+            order(&mut all, &names(here), "in", LINE, columns).map(|order| (all, order))
+        };
+        let (both, added) = (vec![Some(0), Some(1), Some(2)], names(&["a", "b", "x"]));
+        assert_eq!(of(&["a", "b"], &["a", "b", "x"], &drops).unwrap(), (added.clone(), both));
+        let lacks = vec![Some(1), Some(0), None];
+        assert_eq!(of(&["a", "b", "x"], &["b", "a"], &drops).unwrap(), (added, lacks));
+        assert!(of(&["a", "b"], &["a", "x"], &drops).is_err());
+        assert!(of(&["a", "b"], &["a", "b", "x", "y"], &drops).is_err());
+        let chooses = ColumnRequest { chosen: list(&["a", "B"]), ..none.clone() };
+        let (all, order) = of(&["a", "b", "c"], &["b", "x", "a"], &chooses).unwrap();
+        assert_eq!((all.len(), order), (3, vec![Some(2), Some(0), None]));
+        assert!(of(&["a", "b", "c"], &["x", "a"], &chooses).is_err());
+        // Of a name with commas the pieces name nothing.
+        let pieces = ColumnRequest { chosen: list(&["a", "b", "c"]), ..none.clone() };
+        assert!(of(&["a", "b,c"], &["a"], &pieces).is_err());
+        let renames = ColumnRequest { renamed: list(&["ident=a"]), ..none };
+        for (first, here) in [("a", "ident"), ("ident", "a")] {
+            let (_, order) = of(&[first, "b"], &["b", here], &renames).unwrap();
+            assert_eq!(order, [Some(1), Some(0)]);
+        }
     }
 
     #[test]

@@ -1095,3 +1095,36 @@ fn files_with_schemas_that_share_no_column_are_united_where_the_user_says_so() {
     let refused = fixture.refuses(&[&load[..], &["--new-columns", "ignore"]].concat());
     refused.says(&["none of the first input's columns: its own are b"]);
 }
+
+/// What is left out, or has the same name in the end, keeps no files apart.
+#[test]
+fn files_that_the_options_make_alike_are_loaded_together() {
+    let fixture = Fixture::new();
+    fixture.write("1.csv", "id,v\n1,a\n").write("2.csv", "ident,v\n2,b\n");
+    fixture.write("3.csv", "x,id,v\n9,3,c\n").write("4.csv", "id\n4\n");
+    for name in ["1", "2", "3", "4"] {
+        let columns = [&format!("{name}.csv"), &format!("parquet:{name}.parquet")];
+        fixture.load(&columns.map(String::as_str)).exits(0);
+    }
+    let (a, b, c) = (rows![[1, "a"]], rows![[2, "b"]], rows![[3, "c"]]);
+    for ext in ["csv", "parquet"] {
+        let loads = |files: &[&str], options: &[&str], wanted: Vec<_>| {
+            let files: Vec<String> = files.iter().map(|name| format!("{name}.{ext}")).collect();
+            let mut args: Vec<&str> = files.iter().map(String::as_str).collect();
+            args.extend(["t.db", "--table", "t", "--if-exists", "replace"]);
+            args.extend(options);
+            fixture.load(&args).exits(0);
+            assert_eq!(fixture.table("t.db", "t"), wanted, "{args:?}");
+        };
+        let [one_three, one_two] = [&c, &b]
+            .map(|other| [a.clone(), other.clone()].concat().into_iter().collect::<Vec<_>>());
+        loads(&["1", "3"], &["--drop", "x"], one_three.clone());
+        loads(&["1", "3"], &["--columns", "id,v"], one_three);
+        loads(&["1", "4"], &["--columns", "id"], rows![[1], [4]]);
+        loads(&["1", "2"], &["--rename", "ident=id"], one_two);
+        loads(&["2", "1"], &["--rename", "ident=id"], [b.clone(), a.clone()].concat());
+        // A name that is in neither is still a mistake.
+        let file = format!("1.{ext}");
+        fixture.misused(&["load", &file, "t.db", "--rename", "idnt=key"]).says(&["no column idnt"]);
+    }
+}

@@ -175,6 +175,28 @@ impl ColumnRequest {
             || table.iter().any(|column| self.case.is_same(column, &loaded))
     }
 
+    /// Whether a column of the source, which has these, is among those to be left out.
+    pub fn is_dropped(&self, source: &str, among: &[&String]) -> bool {
+        self.lists(&self.dropped, source, among)
+    }
+
+    /// Whether it is none of the only ones to load.
+    pub fn is_unchosen(&self, source: &str, among: &[&String]) -> bool {
+        !self.chosen.is_empty() && !self.lists(&self.chosen, source, among)
+    }
+
+    fn lists(&self, list: &[String], source: &str, among: &[&String]) -> bool {
+        let is_known = |name: &str| among.iter().any(|other| self.case.is_same(other, name));
+        let loaded = self.name(source);
+        let is_it = |name: &String| self.case.is_same(name, source) || *name == loaded;
+        rejoined(list, is_known).iter().any(is_it)
+    }
+
+    /// Whether two columns of different inputs are one: by their names there, or by those under which they are loaded.
+    pub fn is_one(&self, one: &str, other: &str) -> bool {
+        self.case.is_same(one, other) || self.case.is_same(&self.name(one), &self.name(other))
+    }
+
     /// Whether all columns are loaded as they are.
     pub fn keeps_all(&self) -> bool {
         let Self { chosen, dropped, renamed, added, required, case, .. } = self;
@@ -256,6 +278,10 @@ impl ColumnRequest {
             let longest =
                 pairs(said).filter_map(|(old, new)| Some((find("", old).ok()?, new))).last();
             let Some((field, new)) = longest else {
+                // Of several inputs some may have the new name already, and the first may be one of them.
+                if pairs(said).any(|(_, new)| fields.iter().any(|field| field.name == new)) {
+                    continue;
+                }
                 return find("--rename", old).map(|_| None);
             };
             // Commas may be part of a name, unless what stands behind one is a rename itself.
