@@ -28,6 +28,7 @@ use inrush_core::{
     ColumnRequest, DialectRequest, FieldFacts, Format, MissingColumns, NewColumns, Nulls,
     SourceFacts, Type,
 };
+use inrush_place::some_of;
 use inrush_store::Pipe;
 
 /// Records that are looked at to tell one layout from another.
@@ -70,6 +71,10 @@ pub(super) fn layout(
         // Told to be JSON, whatever it begins with is a record, if a broken one.
         _ => return is_told.then_some(JsonLayout::Lines),
     }
+    // As a row it would have no values.
+    if is_whole && is_empty_array(text) {
+        return Some(JsonLayout::Array);
+    }
     let are_lines = has_lines(extension) || request.format == Some(Format::Jsonl);
     let (good, read) = good(text, is_whole, JsonLayout::Lines, are_lines);
     // Lone carriage returns end lines, as in CSV, where there are no newlines; between records they are white space.
@@ -87,6 +92,12 @@ pub(super) fn layout(
         _ => JsonLayout::Values,
     };
     (is_told || self::good(text, is_whole, layout, false).0 > 0).then_some(layout)
+}
+
+/// Whether an array without elements is all of the text: one of no rows.
+fn is_empty_array(text: &[u8]) -> bool {
+    let inside = text.trim_ascii().strip_prefix(b"[").and_then(|text| text.strip_suffix(b"]"));
+    inside.is_some_and(|inside| inside.trim_ascii().is_empty())
 }
 
 /// Whether the text is JSON under a name that says otherwise: each of its first records is an object, or an array in an array.
@@ -387,6 +398,16 @@ fn unheeded(columns: &ColumnRequest) -> Option<String> {
     ))
 }
 
+/// Which inputs are empty arrays beside others.
+fn empty_arrays(heads: &[Head]) -> Option<String> {
+    let is_empty = |head: &&Head| head.whole && is_empty_array(head.body());
+    let empty: Vec<String> =
+        heads.iter().filter(is_empty).map(|head| head.input.name.clone()).collect();
+    let words = if empty.len() == 1 { "is an empty array" } else { "are empty arrays" };
+    (!empty.is_empty() && empty.len() < heads.len())
+        .then(|| format!("{} {words}: no rows", some_of(&empty)))
+}
+
 /// Why there are no columns: none of the records that were looked at is whole, or an object.
 fn without_columns(head: &Head, layout: JsonLayout) -> Error {
     let name = &head.input.name;
@@ -419,19 +440,20 @@ fn without_columns(head: &Head, layout: JsonLayout) -> Error {
     error.advise(advice.to_owned())
 }
 
-/// Whether records are arrays: the first that is either decides.
-fn are_arrays(text: &[u8], is_whole: bool, layout: JsonLayout) -> bool {
-    let mut scanner = JsonScanner::new(layout, JsonPart { first: true, last: is_whole }, text);
+/// Whether records are arrays: the first that is an array or an object decides.
+fn are_arrays(head: &Head, layout: JsonLayout) -> Option<bool> {
+    let text = &head.text[head.input.body_at as usize..];
+    let mut scanner = JsonScanner::new(layout, JsonPart { first: true, last: head.whole }, text);
     let mut members = Vec::new();
     while let Some(record) = scanner.next(&mut members) {
         match (record.fault, record.kind) {
             _ if record.is_blank() => {}
-            (None, JsonKind::Object) => return false,
-            (None, JsonKind::Array) => return true,
+            (None, JsonKind::Object) => return Some(false),
+            (None, JsonKind::Array) => return Some(true),
             _ => {}
         }
     }
-    false
+    None
 }
 
 /// Whether the first of the records, which are arrays, could name the columns: it holds strings only, and no two of them are
@@ -488,8 +510,10 @@ impl Source {
             head.input.lines_before = json_lines(&head.text[..body_at]);
         }
         let body = |head: &Head| head.input.body_at as usize;
-        let is_positional =
-            are_arrays(&heads[0].text[body(&heads[0])..], heads[0].whole, layouts[0]);
+        // An input without rows says nothing of those of others.
+        let mut are_arrays =
+            heads.iter().zip(&layouts).map(|(head, layout)| are_arrays(head, *layout));
+        let is_positional = are_arrays.find_map(|are_arrays| are_arrays).unwrap_or(false);
         let json = Json {
             layouts,
             arrays: is_positional,
@@ -561,6 +585,7 @@ impl Source {
             fields[at].reads.proposal = proposal;
         }
         let mut warnings = head::notes(&heads);
+        warnings.extend(empty_arrays(&heads));
         let first = &heads[0];
         let layout = json.layouts[0];
         if let ([_, _, ..], None) = (heads.as_slice(), known) {

@@ -251,6 +251,28 @@ fn json_without_a_whole_object_is_said_to_be_broken_and_where() {
     fixture.refuses(&["deep.json", "t.db"]).says(&["more than 127 levels deep"]);
 }
 
+#[test]
+fn an_empty_array_is_one_of_no_rows_and_no_row_itself() {
+    let fixture = Fixture::new();
+    fixture
+        .sql("t.db", "CREATE TABLE t (a INTEGER, b INTEGER)")
+        .write("none.json", "[]")
+        .write("blank.jsonl", "\n [ ] \n")
+        .write("lines.jsonl", "[]\n[1,2]\n")
+        .write("rows.json", "[[3,4]]\n");
+    let adding = ["t.db", "--table", "t", "--if-exists", "append"];
+    for file in ["none.json", "blank.jsonl"] {
+        assert_eq!(fixture.report(&[&[file], &adding[..]].concat())["rows_read"], 0);
+        // It says nothing of what the rows of others are.
+        fixture.load(&[&[file, "rows.json"], &adding[..]].concat()).exits(0);
+    }
+    assert_eq!(fixture.table("t.db", "t"), rows![[3, 4], [3, 4]]);
+    // A line among others is a row, if a bad one.
+    fixture
+        .refuses(&[&["lines.jsonl"], &adding[..]].concat())
+        .says(&["line 1: 0 values where 2 are expected"]);
+}
+
 /// White space between values, as RFC 8259 has it.
 #[test]
 fn carriage_returns_alone_end_records_too() {

@@ -291,6 +291,7 @@ over_every_target! {
         tables::a_plan_touches_nothing,
         tables::a_header_alone_is_a_table_without_rows,
         tables::an_empty_file_is_an_error,
+        tables::an_empty_array_has_no_rows,
         tables::a_report_adds_up,
         tables::bytes_that_are_asked_for_are_the_files_own,
         tables::rows_are_compared_by_a_key_that_they_have,

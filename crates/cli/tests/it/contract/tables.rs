@@ -69,6 +69,22 @@ pub(super) fn an_empty_file_is_an_error<P: Place>() {
     });
 }
 
+pub(super) fn an_empty_array_has_no_rows<P: Place>() {
+    P::for_each(|place| {
+        let files = place.files();
+        files.write("none.json", " []\n").write("in.json", "[{\"id\":1,\"name\":\"a\"}]\n");
+        let run = load(place, &["none.json", "in.json", "--json"]).exits(0);
+        let notes = run.json()["warnings"].to_string();
+        assert!(notes.contains("none.json is an empty array: no rows"), "{notes}");
+        // Collections have no columns that rows of none would go into.
+        if !P::TRAITS.takes_any {
+            let adding = ["none.json", "--if-exists", "append", "--json"];
+            assert_eq!(load(place, &adding).exits(0).json()["rows_read"], 0);
+        }
+        assert_eq!(all_of(place, &COLUMNS), records("1,a\n"));
+    });
+}
+
 pub(super) fn a_report_adds_up<P: Place>() {
     const KEYS: [&str; 14] = [
         "version",
