@@ -20,6 +20,7 @@ use crate::plan::{
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Code;
 use inrush_core::flow::{Chunk, Encode, Encoded, Meter, Phase, Point, Slot};
+use inrush_core::reading::Reading;
 use inrush_core::schema::Basis;
 use inrush_source::profile::{Profile, Profiles};
 
@@ -199,7 +200,7 @@ fn attempt(
     observer.phase(&Phase::Check);
     let meter = Meter::default();
     let shape = &*plan.shape;
-    let mut profiles = Profiles::of(&plan.source, shape);
+    let mut profiles = Profiles::of(&plan.source, shape, &plan.choice.fields);
     let threads = plan.request.encoders.unwrap_or(plan.facts.processors).max(1);
     // Where the values of a text alone decide, there is nothing that they could be refused for.
     let is_free = plan.request.target.is_empty()
@@ -317,9 +318,9 @@ fn attempt(
 fn columns(plan: &Plan, profiles: &[Profile]) -> Vec<CheckedColumn> {
     let columns = plan.choice.columns.iter().zip(profiles).zip(&plan.shape.columns);
     let checked = columns.map(|((column, profile), shape)| {
-        // What is read otherwise than it is written tells nothing as it is written.
+        // A column whose values are read otherwise than they are written is what the options make of them.
         let is_declared = column.is_pinned() && column.basis != Basis::Settled;
-        let decider = if is_declared || shape.reading.is_some() {
+        let decider = if is_declared || shape.reading.as_ref().is_some_and(Reading::makes_values) {
             None
         } else {
             profile.decider(column.ty, &plan.source)

@@ -221,25 +221,34 @@ impl Observed {
     }
 
     /// Nothing seen yet of the same column.
-    fn anew(&self) -> Self {
+    pub(crate) fn anew(&self) -> Self {
         Self::of(self.read.as_ref().map(|read| &read.reads))
     }
 
     /// Looks at a value, and notes its place if that matters.
     pub(crate) fn add(&mut self, value: &[u8], spot: Spot) {
-        if self.read.is_some() {
-            self.read(value, spot, false);
-        }
-        self.add_number(value, spot, Plain::of(value));
+        self.add_glanced(value, spot, Plain::of(value), || false);
     }
 
     /// Looks at a value that is no text. The options read texts, moments of a zone, and numbers of a column that they name.
     pub(crate) fn add_typed(&mut self, value: &[u8], spot: Spot) {
         self.typed += 1;
+        self.add_glanced(value, spot, Plain::of(value), || true);
+    }
+
+    /// The same of a value at which somebody has glanced, and which may be no text.
+    #[inline]
+    pub(crate) fn add_glanced(
+        &mut self,
+        value: &[u8],
+        spot: Spot,
+        plain: Option<Plain>,
+        is_typed: impl FnOnce() -> bool,
+    ) {
         if self.read.is_some() {
-            self.read(value, spot, true);
+            self.read(value, spot, is_typed());
         }
-        self.add_number(value, spot, Plain::of(value));
+        self.add_number(value, spot, plain);
     }
 
     /// Looks at a value as the options of reading have it.
@@ -349,9 +358,9 @@ impl Observed {
         Some(Unread { options, words, fitting: meant, seen: self.values, misfit })
     }
 
-    /// The same of a value at which somebody has glanced. Nearly all numbers of a column of numbers bring no news.
+    /// Looks at a value as it is written. Nearly all numbers of a column of numbers bring no news.
     #[inline]
-    pub(crate) fn add_number(&mut self, value: &[u8], spot: Spot, plain: Option<Plain>) {
+    fn add_number(&mut self, value: &[u8], spot: Spot, plain: Option<Plain>) {
         let Some(plain) = plain else {
             return self.count(value, spot, &general(value));
         };
@@ -534,14 +543,19 @@ impl Observed {
         self.values
     }
 
-    /// What the column is as each of the types, narrowest first: how many values fit, and which is the first that doesn't.
+    /// What the column is as each of the types, narrowest first, and after these of its values as the options of reading have them: how
+    /// many values fit, and which is the first that doesn't.
     pub(crate) fn attempts(&self, inputs: &[Input]) -> Vec<Attempt> {
-        let attempt = |(candidate, tried): (&Candidate, &Tried)| Attempt {
-            ty: self.type_of(*candidate),
-            fits: tried.fits,
-            misfit: tried.misfit.as_ref().map(|sight| sight.misfit(inputs)),
+        let attempts = |seen: &Self| {
+            let attempt = |(candidate, tried): (&Candidate, &Tried)| Attempt {
+                ty: seen.type_of(*candidate),
+                fits: tried.fits,
+                misfit: tried.misfit.as_ref().map(|sight| sight.misfit(inputs)),
+            };
+            CANDIDATES.iter().zip(&seen.tried).map(attempt).collect::<Vec<_>>()
         };
-        CANDIDATES.iter().zip(&self.tried).map(attempt).collect()
+        let read = self.read.as_ref().map(|read| attempts(&read.seen));
+        attempts(self).into_iter().chain(read.into_iter().flatten()).collect()
     }
 
     /// Whether it has any value but NULL.

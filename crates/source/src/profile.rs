@@ -36,7 +36,7 @@ impl Profile {
     pub fn decider(&self, ty: Type, source: &Source) -> Option<(Misfit, Type)> {
         let attempts = self.observed.attempts(&source.inputs).into_iter();
         let failed = attempts.filter(|attempt| attempt.ty != ty && attempt.fits > 0);
-        // Of those that as many values fit, the first is the narrowest.
+        // Of those that as many values fit, the first is the narrowest, of values as they are written.
         let nearest = failed.rev().max_by_key(|attempt| attempt.fits)?;
         Some((nearest.misfit?, nearest.ty))
     }
@@ -51,8 +51,8 @@ pub struct Profiles<'a> {
 }
 
 impl<'a> Profiles<'a> {
-    /// Nothing seen yet of rows of this shape.
-    pub fn of(source: &'a Source, shape: &Shape) -> Self {
+    /// Nothing seen yet of rows of this shape, whose columns take their values from these fields of the source.
+    pub fn of(source: &'a Source, shape: &Shape, fields: &[usize]) -> Self {
         let mut shape = shape.clone();
         // What is a value of its column is for others to judge.
         // And how values are written is counted as they stand, without the blanks that are cut off.
@@ -62,15 +62,22 @@ impl<'a> Profiles<'a> {
             column.foreseen = Default::default();
         });
         shape.found_max = u64::MAX;
-        let total = vec![Profile::default(); shape.columns.len()];
+        let unseen = |field: &usize| Profile {
+            observed: Observed::of(source.reads.get(*field).and_then(Option::as_ref)),
+            ..Profile::default()
+        };
+        let total = fields.iter().map(unseen).collect();
         let (shape, total) = (Arc::new(shape), Arc::new(Mutex::new(total)));
         Self { source, shape, total, lines: LinesSoFar::default() }
     }
 
     /// An encoder for one thread, which sends nothing on.
     pub fn encoder(&self) -> Box<dyn Encode> {
+        let total = self.total.lock().unwrap_or_else(PoisonError::into_inner);
+        let unseen =
+            |profile: &Profile| Profile { observed: profile.observed.anew(), ..Profile::default() };
         let profiler = Profiler {
-            seen: vec![Profile::default(); self.shape.columns.len()],
+            seen: total.iter().map(unseen).collect(),
             total: Arc::clone(&self.total),
             rows: 0,
         };
@@ -111,7 +118,7 @@ impl EncodeRow for Profiler {
                 Some((home, span)) => {
                     let value = row.bytes(home, span, &wire.values);
                     let plain = Plain::of(value);
-                    seen.observed.add_number(value, spot, plain);
+                    seen.observed.add_glanced(value, spot, plain, || row.is_typed(column));
                     seen.shapes.add(value, plain);
                 }
             }
@@ -128,7 +135,7 @@ impl EncodeRow for Profiler {
             sum.observed.merge(&seen.observed);
             sum.nulls += std::mem::take(&mut seen.nulls);
             sum.shapes.merge(&mut seen.shapes);
-            seen.observed = Observed::default();
+            seen.observed = seen.observed.anew();
         }
         out.wire.clear();
     }

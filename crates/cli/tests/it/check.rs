@@ -38,6 +38,36 @@ fn every_column_is_told_with_the_value_that_decided_its_type() {
     ]);
 }
 
+/// As notes have it, which say the same of the column.
+#[test]
+fn what_decides_a_type_is_a_value_that_options_do_not_read_either() {
+    let files = Fixture::new();
+    files
+        .write("amounts.csv", "id;v\n1;5,5\n2;abc\n3;12\n")
+        .write("days.csv", "id,v\n1,31.12.2024\n2,abc\n3,01.01.2024\n")
+        .write("blanks.csv", "id,v\n1, 5\n2, abc\n3, 12\n")
+        .write("strings.jsonl", "{\"v\":\"5,5\"}\n{\"v\":\"abc\"}\n{\"v\":\"12\"}\n");
+    for (file, options, is_not, line) in [
+        ("amounts.csv", &["--decimal", ","][..], "float", 3),
+        ("days.csv", &["--date-format", "%d.%m.%Y"], "date", 3),
+        ("blanks.csv", &["--trim"], "integer", 3),
+        ("strings.jsonl", &["--decimal", ","], "float", 2),
+    ] {
+        let args = [&["check", file, "--json"], options].concat();
+        let found = files.inrush(&args).exits(0).json();
+        let columns = found["columns"].as_array().unwrap();
+        let decider = &columns.last().unwrap()["decided_by"];
+        assert_eq!((&decider["value"], &decider["is_not"]), (&"'abc'".into(), &is_not.into()));
+        assert_eq!(decider["line"], line, "{file}");
+        let notes = found["warnings"].to_string();
+        assert!(notes.contains(&format!("'abc' (line {line}) is not")), "{notes}");
+    }
+    // What they do read decides nothing.
+    files.write("good.csv", "id;v\n1;5,5\n2;12\n");
+    let found = files.inrush(&["check", "good.csv", "--decimal", ",", "--json"]).exits(0).json();
+    assert_eq!(found["columns"][1]["decided_by"], serde_json::Value::Null);
+}
+
 #[test]
 fn types_are_those_of_the_whole_input_and_lines_are_the_files() {
     let files = Fixture::new();
