@@ -44,7 +44,7 @@ const UNREAD_SHARE: u64 = 10;
 const NULL_LIKE: [&[u8]; 8] = [b"NA", b"N/A", b"NULL", b"NaN", b"None", b"\\N", b"-", b""];
 
 /// Whether the value is what many a program writes for NULL.
-pub(crate) fn is_null_like(value: &[u8]) -> bool {
+pub fn is_null_like(value: &[u8]) -> bool {
     value.len() <= 4 && NULL_LIKE.iter().any(|null| null.eq_ignore_ascii_case(value))
 }
 

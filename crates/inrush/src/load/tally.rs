@@ -14,8 +14,9 @@ use inrush_core::reading::Family;
 use inrush_core::value::rule;
 use inrush_core::wording::{counted, listed, said_of, were};
 use inrush_core::{Basis, Type};
-use inrush_source::Place;
+use inrush_scan::Scanner;
 use inrush_source::decode::BeyondAscii;
+use inrush_source::{Place, is_null_like};
 
 /// What the slots add up to, seen in the source's order.
 pub(crate) struct Tally {
@@ -408,6 +409,11 @@ impl Tally {
                         "{} loads NULL for it: column {column} takes no such number",
                         said_of("--null", column, special),
                     )),
+                    (Some(column), None) if let Some(shown) = null_like(plan, reject) => {
+                        let said = said_of("--null", column, shown);
+                        let of_all = if shown.is_empty() { ", as --null '' does in all columns" } else { "" };
+                        error.advise(format!("{said} reads it as NULL{of_all}"))
+                    }
                     // No type of the column's keeps it, text neither.
                     (Some(column), None) if reject.message.ends_with(NOT_ENDLESS) => {
                         let name = format!("\"{}\"", column.replace('"', "\"\""));
@@ -446,6 +452,23 @@ fn spelled(plan: &Plan, shape: &Shape, chunk: &Chunk) -> impl Iterator<Item = u3
         field.is_some_and(is_it) && !plan.target.takes_nested(column)
     });
     spelled.map(|((at, _), _)| at)
+}
+
+/// The value of a bad row, if it is what programs write for NULL, its column is of another type and takes NULL, and an option can say so:
+/// in quotes only an empty one is ever NULL.
+fn null_like<'r>(plan: &Plan, reject: &'r Reject) -> Option<&'r str> {
+    let (shown, _) = reject.message.strip_prefix('\'')?.split_once("' is not ")?;
+    let name = reject.column.as_ref()?;
+    let mut columns = plan.choice.columns.iter().enumerate();
+    let (at, column) = columns.find(|(_, column)| column.name == *name)?;
+    let is_quoted = || {
+        let mut fields = Vec::new();
+        Scanner::new(plan.source.grammar.dialect()?, &reject.raw).next(&mut fields);
+        let field = (*plan.shape.fields.get(reject.file as usize)?.get(at)?)?;
+        Some(fields.get(field)?.form.is_quoted())
+    };
+    let is_it = reject.code == Code::Type && !column.required && is_null_like(shown.as_bytes());
+    (is_it && (shown.is_empty() || is_quoted() != Some(true))).then_some(shown)
 }
 
 /// Whether a message shows a value first that is a day in digits, and does not say itself how to have it read.

@@ -42,6 +42,30 @@ pub(super) fn one_in_a_hundred_thousand<P: Place>() {
     });
 }
 
+pub(super) fn what_programs_write_for_null_is_said_to_be_readable<P: Place>() {
+    P::for_each(|place| {
+        let args = [&["in.csv"], &WHOLE[..]].concat();
+        for (value, advice) in [
+            ("\\N", Some("--null 'id=\\N' reads it as NULL")),
+            ("NULL", Some("--null id=NULL reads it as NULL")),
+            ("\"\"", Some("--null id= reads it as NULL, as --null '' does in all columns")),
+            // No option reads them so.
+            ("\"NA\"", None),
+            ("five", None),
+        ] {
+            place.files().write("in.csv", format!("id,name\n1,a\n{value},b\n"));
+            let run = refuses(place, &COLUMNS, &args).says(&["line 3, column id", "fix the row"]);
+            match advice {
+                Some(advice) => drop(run.says(&[advice])),
+                None => assert!(!run.stderr.contains("--null"), "{run:?}"),
+            }
+        }
+        place.files().write("in.csv", "id,name\n\\N,a\n");
+        load(place, &[&args[..], &["--null", "id=\\N"]].concat()).exits(0);
+        assert_eq!(all_of(place, &COLUMNS), records(",a\n"));
+    });
+}
+
 pub(super) fn go_aside_as_they_are_written<P: Place>() {
     /// Where each stands, and why.
     const BAD: [(u64, &str, &str); 5] = [

@@ -299,6 +299,7 @@ over_every_target! {
         tables::names_that_are_hardly_meant_are_told,
         bad_rows::one_in_a_hundred_thousand,
         bad_rows::go_aside_as_they_are_written,
+        bad_rows::what_programs_write_for_null_is_said_to_be_readable,
         bad_rows::among_a_thousand_cost_no_good_one,
         #[cfg(all(feature = "files", feature = "parquet"))]
         bad_rows::of_a_parquet_file_are_loaded_as_they_were_once_fixed,
