@@ -575,7 +575,15 @@ impl File {
             Error::new(Kind::Source, format!("cannot read {name}: {error}")).about(&name)
         })?;
         let table = DeTable::parse(&text).map_err(|error| {
-            let line = error.span().map_or(1, |span| line_of(&text, span.start));
+            let at = error.span().map_or(0, |span| span.start);
+            let line = line_of(&text, at);
+            if says_columns_twice(&text, at) {
+                return Error::usage(format!(
+                    "{name}, line {line}: the list columns and a table [columns.NAME] can't stand in one file, for TOML takes them for one key"
+                ))
+                .advise("write what the table says as options: type = [\"NAME=TYPE\"], null = [\"NAME=NA\"], not-null = [\"NAME\"]")
+                .advise("or leave the list out of the file, and say --columns on the command line");
+            }
             Error::usage(format!("{name}, line {line}: {}", error.message()))
         })?;
         let wrong = |at: usize, what: String| {
@@ -692,6 +700,19 @@ fn texts(value: &DeValue<'_>) -> std::result::Result<Vec<String>, String> {
             each.collect::<std::result::Result<Vec<_>, _>>()?.concat()
         }
         DeValue::Table(_) => return Err("takes no table".to_owned()),
+    })
+}
+
+/// Whether what is wrong there is that `columns` is both an option and a table of columns.
+fn says_columns_twice(text: &str, at: usize) -> bool {
+    let line = text.lines().nth(line_of(text, at) - 1).unwrap_or_default();
+    let key = line.trim_start_matches(|c: char| c == '[' || c.is_whitespace());
+    let Some(behind) = key.strip_prefix("columns") else { return false };
+    let (known, _) = DeTable::parse_recoverable(text);
+    let columns = known.get_ref().iter().find(|(key, _)| key.get_ref() == "columns");
+    columns.is_some_and(|(_, value)| {
+        let is_table = value.get_ref().as_table().is_some();
+        is_table != behind.trim_start().starts_with('.')
     })
 }
 

@@ -167,6 +167,13 @@ fn what_no_option_is_is_said_with_its_line() {
         ("[columns.a]\nnot-null = 1\n", "bad.toml, line 2: columns.a.not-null: takes true or"),
         ("null = { a = \"x\" }\n", "bad.toml, line 1: null: takes no table"),
         ("table = \n", "bad.toml, line 1"),
+        (
+            "columns = [\"a\"]\n[columns.a]\n",
+            "bad.toml, line 2: the list columns and a table [columns.NAME]",
+        ),
+        ("columns = \"a\"\n[columns.\"a b\"]\n", "bad.toml, line 2: the list columns and a table"),
+        ("columns.a.type = \"text\"\ncolumns = [\"a\"]\n", "line 2: the list columns and a table"),
+        ("columns = [\"a\"]\ncolumns = [\"b\"]\n", "bad.toml, line 2: duplicate key"),
         ("if-exists = \"never\"\n", "bad.toml: invalid value 'never' for '--if-exists"),
         ("table = [\"a\", \"b\"]\n", "bad.toml: the argument '--table <NAME>' cannot be used mult"),
         ("quiet = true\nverbose = true\n", "bad.toml: the argument '--quiet' cannot be used with"),
