@@ -206,7 +206,9 @@ impl Format {
             return Err(format!("'{text}' has a time of day: --timestamp-format is for such"));
         }
         if has_time && !has(Part::Hour) && !has(Part::HalfHour) {
-            return Err(format!("'{text}' has no hour (%H): --date-format is for days"));
+            return Err(format!(
+                "'{text}' has no hour (%H): --date-format is for days, which columns of timestamps take as midnight"
+            ));
         }
         if has(Part::HalfHour) != has(Part::Half) {
             return Err(format!("'{text}': %I and %p go together"));
@@ -223,12 +225,13 @@ impl Format {
 
     /// Appends the day that a text is as `YYYY-MM-DD`.
     pub(super) fn read_day(&self, text: &[u8], out: &mut Vec<u8>) -> Option<()> {
-        let day = match self.common_day(text) {
-            Some(day) => day,
-            None => self.find(text)?.day()?.text(),
-        };
-        out.extend_from_slice(&day);
+        out.extend_from_slice(&self.day(text)?);
         Some(())
+    }
+
+    /// The day that a text is, as `YYYY-MM-DD`.
+    pub(super) fn day(&self, text: &[u8]) -> Option<[u8; 10]> {
+        self.common_day(text).or_else(|| Some(self.find(text)?.day()?.text()))
     }
 
     /// The day that a text is in which every number has all its digits, as `YYYY-MM-DD`.

@@ -279,7 +279,7 @@ impl ColumnReads {
     /// The options that declare the column to be of other values than one of type `ty` has, and what each is given.
     pub fn unapplied(&self, ty: Type) -> Vec<(&'static str, String)> {
         match self.declared {
-            Some(family) if Family::of(ty).is_some_and(|own| own != family) => {
+            Some(family) if Family::of(ty).is_some_and(|own| !self.fills(own)) => {
                 self.said_of(family).0
             }
             _ => Vec::new(),
@@ -341,6 +341,11 @@ impl ColumnReads {
 
     /// Whether moments without an offset are those of a zone, so that one that is taken as it stands is another moment.
     pub fn has_zone(&self) -> bool {
+        self.has(Family::Moment) && self.knows_zone()
+    }
+
+    /// The same where days are read as their midnights too.
+    fn knows_zone(&self) -> bool {
         self.moments.as_ref().is_some_and(|moments| moments.zone.is_some())
     }
 
@@ -399,9 +404,22 @@ impl ColumnReads {
         match family {
             Family::Number => self.numbers.is_some(),
             Family::Truth => self.truths.is_some(),
-            Family::Day => !self.days.is_empty(),
-            Family::Moment => self.moments.is_some(),
+            Family::Day => !self.days.is_empty() && self.declared != Some(Family::Moment),
+            Family::Moment => self.moments.is_some() && self.declared != Some(Family::Day),
         }
+    }
+
+    /// Whether values of a column of this family are read: of moments, days are their midnights.
+    fn fills(&self, own: Family) -> bool {
+        self.has(own) || own == Family::Moment && !self.days.is_empty()
+    }
+
+    /// What a value of a column of this family has to be.
+    fn wanted(&self, own: Family) -> String {
+        let has_days = own == Family::Moment && !self.days.is_empty();
+        let own = self.has(own).then(|| self.words(own));
+        let day = has_days.then(|| self.words(Family::Day));
+        own.into_iter().chain(day).collect::<Vec<_>>().join(", or ")
     }
 
     /// What a value of a family has to be.
@@ -452,10 +470,19 @@ impl ColumnReads {
                 let found = self.days.iter().find_map(|format| format.read_day(text, out));
                 found.ok_or_else(|| self.words(family).into())
             }
-            Family::Moment => match &self.moments {
-                None => Err("a timestamp".into()),
-                Some(moments) => moments.read(text, out),
-            },
+            Family::Moment => self.read_moment(text, out),
+        }
+    }
+
+    fn read_moment(&self, text: &[u8], out: &mut Vec<u8>) -> Result<(), Misread> {
+        let own = self.moments.as_ref().filter(|_| self.has(Family::Moment));
+        let midnight = |format: &Format| moment_or_midnight(&format.day(text)?);
+        let moment = own.and_then(|moments| moments.find(text));
+        let moment = moment.or_else(|| self.days.iter().find_map(midnight));
+        let moment = moment.ok_or_else(|| self.wanted(Family::Moment))?;
+        match &self.moments {
+            Some(moments) => moments.write(moment, out),
+            None => append(moment, out),
         }
     }
 }
@@ -466,7 +493,7 @@ fn is_of(family: Family, text: &[u8]) -> bool {
         Family::Number => inrush_scan::float(text).is_ok() || special(text).is_some(),
         Family::Truth => inrush_scan::is_boolean(text).is_some(),
         Family::Day => inrush_scan::is_date(text),
-        Family::Moment => moment_of(text).is_some(),
+        Family::Moment => moment_or_midnight(text).is_some(),
     }
 }
 
@@ -558,13 +585,12 @@ impl Moments {
         self.formats.first()?.common_moment(text)
     }
 
-    fn read(&self, text: &[u8], out: &mut Vec<u8>) -> Result<(), Misread> {
-        let moment = match (self.epoch, &self.formats[..]) {
+    fn find(&self, text: &[u8]) -> Option<Moment> {
+        match (self.epoch, &self.formats[..]) {
             (Some(unit), _) => epoch(text, unit),
             (None, []) => moment_of(text),
             (None, formats) => formats.iter().find_map(|format| format.read_moment(text)),
-        };
-        self.write(moment.ok_or_else(|| self.words())?, out)
+        }
     }
 
     /// Appends a moment, in UTC where it has an offset or there is a zone for those without one.
@@ -579,10 +605,15 @@ impl Moments {
             },
             _ => (moment, None),
         };
-        let (text, len) = moment.text().ok_or("a timestamp of the years 1 to 9999")?;
-        out.extend_from_slice(&text[..len]);
+        append(moment, out)?;
         fault.map_or(Ok(()), Err)
     }
+}
+
+fn append(moment: Moment, out: &mut Vec<u8>) -> Result<(), Misread> {
+    let (text, len) = moment.text().ok_or("a timestamp of the years 1 to 9999")?;
+    out.extend_from_slice(&text[..len]);
+    Ok(())
 }
 
 /// The moment that a text is as inrush writes them, or the midnight with which a day begins.
@@ -717,12 +748,13 @@ impl Reading {
                     column.declared.is_none() && !column.is_asked() && !holds.all_text;
                 declared.or(Family::of(field.ty).filter(|own| is_typeless && reads.has(*own)))
             }
-            (own, _) => own.filter(|own| reads.has(*own)),
+            (own, _) => own.filter(|own| reads.fills(*own)),
         };
         // What is said of all columns is for a guess that was made of what it reads, and for a type that the table or the user names
         // unless it reads nothing there.
+        let is_plain = |family| field.reads.plain.has(family);
         let is_meant = |family: &Family| match own.is_some() && holds.is_typed {
-            true => !field.reads.plain.has(*family),
+            true => !is_plain(*family) && (reads.has(*family) || !is_plain(Family::Day)),
             false => field.reads.is_read,
         };
         let family = family.filter(|family| reads.is_declared() || is_meant(family));
@@ -733,7 +765,7 @@ impl Reading {
         let in_utc = family == Some(Family::Moment)
             && own.is_some()
             && !holds.takes_offsets
-            && (reads.has_zone() || reads.takes_numbers());
+            && (reads.knows_zone() || reads.takes_numbers());
         let is_of_numbers = matches!(column.ty, Type::Float | Type::Decimal { .. });
         let takes_specials = is_of_numbers && holds.is_typed && family == Some(Family::Number);
         Some(Self { reads: Arc::clone(reads), family, in_utc, takes_specials, is_final })
@@ -778,7 +810,7 @@ impl Reading {
 
     /// What a value has to be, in words; `None` where only blanks are cut off.
     pub fn words(&self) -> Option<String> {
-        self.family.map(|family| self.reads.words(family))
+        self.family.map(|family| self.reads.wanted(family))
     }
 
     /// Whether moments go in as clocks in UTC show them, for the column takes no offset.
@@ -800,6 +832,8 @@ impl Reading {
                 out.truncate(at);
                 Ok(Read::AsIs)
             }
+            // What is said of all days is not of the moments in a column of such.
+            Err(_) if !self.reads.is_declared() && !self.reads.has(family) => Ok(Read::AsIs),
             Err(misread) => Err(misread),
         }
     }
@@ -832,7 +866,11 @@ impl Reading {
             // What inrush writes is among what is read.
             Family::Truth => None,
             Family::Day => self.reads.days.first()?.write(moment()?),
-            Family::Moment => self.reads.moments.as_ref()?.formats.first()?.write(moment()?),
+            Family::Moment => {
+                let moments = self.reads.moments.as_ref();
+                let forms = moments.map_or(&[][..], |moments| &moments.formats);
+                forms.first().or(self.reads.days.first())?.write(moment()?)
+            }
         }
     }
 
@@ -940,7 +978,7 @@ mod tests {
     fn clocks_of_a_zone_are_moments_unless_they_skip_or_repeat_an_hour() {
         let request =
             ReadRequest { time_zones: said(&["Europe/Berlin"]), ..ReadRequest::default() };
-        let reads = reads(request, "at");
+        let reads = reads(request.clone(), "at");
         let moments = |text: &str| {
             let mut out = Vec::new();
             let done = reads.read(Family::Moment, text.as_bytes(), &mut out);
@@ -956,6 +994,13 @@ mod tests {
             assert_eq!(read(&reads, text).unwrap(), format!("{text}+00:00"));
         }
         assert!(!moments("2024-03-31").unwrap_err().is_impossible);
+        let date_formats = said(&["at=%d.%m.%Y"]);
+        let days = self::reads(ReadRequest { date_formats, ..request }, "at");
+        let mut out = Vec::new();
+        assert_eq!(days.canonical(b"31.07.2024", &mut out), Some(Family::Day));
+        out.clear();
+        days.read(Family::Moment, b"31.07.2024", &mut out).unwrap();
+        assert_eq!(out, b"2024-07-30 22:00:00+00:00");
         // Before there were zones, Berlin was 53 minutes and 28 seconds ahead.
         assert_eq!(moments("1890-01-01 00:00:00").unwrap(), "1889-12-31 23:06:32+00:00");
     }

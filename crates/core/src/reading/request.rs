@@ -450,17 +450,18 @@ impl Readers {
         let declared = declared.into_iter().find(|(is_said, _)| *is_said).map(|(_, family)| family);
         // A column that is declared to be one thing is nothing else.
         let has = |family| declared.is_none_or(|declared| declared == family);
-        let moments = (epoch.is_some() || zone.is_some() || !forms.is_empty()).then_some(Moments {
-            formats: forms,
-            epoch,
-            zone,
-        });
+        let (has_days, has_moments) = (has(Family::Day), has(Family::Moment));
+        let formats = if has_moments { forms } else { Vec::new() };
+        // A day begins at midnight of the zone where the column turns out to be of moments.
+        let zone = zone.filter(|_| has_moments || has_days);
+        let moments = (epoch.is_some() || zone.is_some() || !formats.is_empty())
+            .then_some(Moments { formats, epoch, zone });
         let reads = ColumnReads {
             trim: self.trim,
             numbers: numbers.filter(|_| has(Family::Number)),
             truths: truths.filter(|_| has(Family::Truth)),
-            days: if has(Family::Day) { days } else { Vec::new() },
-            moments: moments.filter(|_| has(Family::Moment)),
+            days: if has_days || has_moments && own_days { days } else { Vec::new() },
+            moments,
             declared,
             said: self.said(names),
         };

@@ -598,7 +598,9 @@ fn readable<'a>(
         let field = &facts.fields[*field];
         let proposal = field.reads.proposal.as_ref()?;
         let is_guess = column.declared.is_none() && !column.is_asked() && column.ty == Type::Text;
-        let is_of_type = Family::of(column.ty) == Some(proposal.family);
+        let is_of_type = Family::of(column.ty).is_some_and(|own| {
+            own == proposal.family || own == Family::Moment && proposal.family == Family::Day
+        });
         let is_meant = is_guess && request.inference == Inference::Infer || is_of_type;
         is_meant.then(|| (field.source_name(), proposal))
     };

@@ -154,7 +154,7 @@ pub(super) type Misfit = rule::Misfit<'static>;
 const OTHER_NUMBERS: &str = "a moment of SQLite's (Unix seconds or a Julian day), and --type COLUMN=integer loads it as the number that it is";
 
 /// What a number has to be there that is written as many programs write days.
-const SECONDS_OR_DAY: &str = "a moment beyond doubt (as Unix seconds it is in 1970): --type COLUMN=date --date-format COLUMN=%Y%m%d read it as a day, \
+const SECONDS_OR_DAY: &str = "a moment beyond doubt (as Unix seconds it is in 1970): --date-format COLUMN=%Y%m%d reads it as a day, \
                               and --type COLUMN=integer loads it as the number that it is";
 
 impl Store {

@@ -146,6 +146,54 @@ pub(super) fn of_days_in_digits_are_never_numbers<P: Place>() {
     });
 }
 
+pub(super) fn of_days_are_midnights_in_a_column_of_timestamps<P: Place>() {
+    P::for_each(|place| {
+        let files = place.files();
+        files.write("old.csv", "id,at\n1,2024-07-01 10:00:00\n");
+        files.write("days.csv", "id,at\n2,31.12.2024\n3,\n");
+        files.write("both.csv", "id,at\n4,1.2.2024\n5,29.02.2024 12:30\n");
+        load(place, &["old.csv"]).exits(0);
+        let (day, moment) = ("--date-format", "--timestamp-format");
+        let of_day = [day, "at=%d.%m.%Y"];
+        let of_both = [&of_day[..], &[moment, "at=%d.%m.%Y %H:%M"]].concat();
+        let append = ["--if-exists", "append"];
+        load(place, &[&["days.csv"], &of_day[..], &append].concat()).exits(0);
+        load(place, &[&["both.csv"], &of_both[..], &append].concat()).exits(0);
+        // What is said of all days leaves moments alone.
+        for source in ["old.csv", "days.csv"] {
+            load(place, &[&[source, day, "%d.%m.%Y"], &append[..]].concat()).exits(0);
+        }
+        // Of other targets the columns have whatever types their values have.
+        let is_typed = P::TRAITS.has_keys && !P::TRAITS.takes_any;
+        let of_all = [day, "%d.%m.%Y", moment, "%d.%m.%Y %H:%M"];
+        let all = if is_typed { &of_all[..] } else { &of_both };
+        load(place, &[&["both.csv"], all, &append].concat()).exits(0);
+        let kinds = [Kind::Text, Kind::Timestamp];
+        let midnights = "2,2024-12-31 00:00:00\n3,\n";
+        let two = "4,2024-02-01 00:00:00\n5,2024-02-29 12:30:00\n";
+        let rows = format!("1,2024-07-01 10:00:00\n{midnights}{two}").repeat(2);
+        let found = plain_rows(all_of(place, &["id", "at"]), &kinds);
+        assert_eq!(found, plain(&format!("id,at\n{rows}"), &kinds));
+        if is_typed {
+            files.write("bad.csv", "id,at\n6,31/12/2024\n");
+            let words = "a date as %d.%m.%Y has it";
+            refuses(place, &["id", "at"], &[&["bad.csv"], &of_day[..], &append].concat())
+                .says(&["line 2, column at", words]);
+            refuses(place, &["id", "at"], &[&["bad.csv"], &of_both[..], &append].concat())
+                .says(&["a timestamp as %d.%m.%Y %H:%M has it, or a date as %d.%m.%Y has it"]);
+        }
+        // And of one that the load makes.
+        let replace = ["--if-exists", "replace"];
+        let typed = ["days.csv", "--type", "at=timestamp"];
+        load(place, &[&typed[..], &of_day, &replace].concat()).exits(0);
+        let found = plain_rows(all_of(place, &["id", "at"]), &kinds);
+        assert_eq!(found, plain(&format!("id,at\n{midnights}"), &kinds));
+        load(place, &[&["both.csv"], &of_both[..], &replace].concat()).exits(0);
+        let found = plain_rows(all_of(place, &["id", "at"]), &kinds);
+        assert_eq!(found, plain(&format!("id,at\n{two}"), &kinds));
+    });
+}
+
 pub(super) fn that_come_late_and_fit_no_form_make_text_of_the_column<P: Place>() {
     let (text, line) = with_late_value("id,day", |id, is_late| {
         format!("{id},{}", if is_late { "2024-12-32" } else { "31.12.2024" })

@@ -411,9 +411,10 @@ fn a_day_in_digits_is_refused_with_options_for_its_very_column() {
         .write("t.csv", "id,The day\n1,20240229\n")
         .sql("t.db", "CREATE TABLE t (id INT, \"The day\" DATETIME)");
     let append = ["t.csv", "t.db", "--table", "t", "--if-exists", "append"];
-    let options = "--type 'The day=date' --date-format 'The day=%Y%m%d' read it as a day, and --type 'The day=integer' loads";
+    let options =
+        "--date-format 'The day=%Y%m%d' reads it as a day, and --type 'The day=integer' loads";
     fixture.refuses(&append).says(&["'20240229' is not a moment", options]);
-    let said = ["--type", "The day=date", "--date-format", "The day=%Y%m%d"];
+    let said = ["--date-format", "The day=%Y%m%d"];
     fixture.load(&[&append[..], &said].concat()).exits(0);
-    assert_eq!(fixture.table("t.db", "t"), rows![[1, "2024-02-29"]]);
+    assert_eq!(fixture.table("t.db", "t"), rows![[1, "2024-02-29 00:00:00"]]);
 }
