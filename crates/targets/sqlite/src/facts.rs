@@ -242,7 +242,7 @@ fn read_table(connection: &Connection, table: &str) -> rusqlite::Result<Option<T
     let generated = generated.query_map([&name], |row| row.get(0))?;
     facts.computed = generated.collect::<Result<_, _>>()?;
     let mut statement = connection.prepare(
-        "SELECT name, type, pk, \"notnull\", ifnull(length(CAST(dflt_value AS BLOB)), 0) FROM pragma_table_xinfo(?1) WHERE hidden = 0",
+        "SELECT name, type, pk, \"notnull\", length(CAST(dflt_value AS BLOB)) FROM pragma_table_xinfo(?1) WHERE hidden = 0",
     )?;
     let mut rows = statement.query([&name])?;
     while let Some(row) = rows.next()? {
@@ -256,8 +256,12 @@ fn read_table(connection: &Connection, table: &str) -> rusqlite::Result<Option<T
         if pk > 0 {
             key.push((pk, column.clone()));
         }
+        let default: Option<u32> = row.get(4)?;
+        if required && default.is_none() {
+            facts.needs.push(column.clone());
+        }
         // And the one in a record's header that says what it is.
-        facts.default_bytes.push(1 + row.get::<_, u32>(4)?);
+        facts.default_bytes.push(1 + default.unwrap_or_default());
         let (ty, is_open) = (types::declared(&declared), declared.is_empty());
         facts.columns.push(Column {
             name: column,
@@ -275,9 +279,13 @@ fn read_table(connection: &Connection, table: &str) -> rusqlite::Result<Option<T
     if let [(_, only)] = key.as_slice()
         && !connection.query_row(has_index, [&name], |row| row.get::<_, bool>(0))?
     {
-        for column in facts.columns.iter_mut().filter(|column| column.name == *only) {
-            column.required |=
-                column.declared.as_deref().is_some_and(|ty| ty.eq_ignore_ascii_case("INTEGER"));
+        let is_number = |column: &Column| {
+            let declared = column.declared.as_deref();
+            column.name == *only && declared.is_some_and(|ty| ty.eq_ignore_ascii_case("INTEGER"))
+        };
+        for column in facts.columns.iter_mut().filter(|column| is_number(column)) {
+            column.required = true;
+            facts.needs.retain(|name| *name != column.name);
         }
     }
     facts.primary_key = key.into_iter().map(|(_, column)| column).collect();

@@ -403,6 +403,27 @@ fn an_integer_primary_key_desc_takes_null() {
     assert_eq!(found, rows![[1]]);
 }
 
+/// What SQLite has no value for of its own is missed before a row is read.
+#[test]
+fn columns_that_need_a_value_are_missed_at_once() {
+    let fixture = Fixture::new();
+    fixture.write("t.csv", "a\n1\n").sql(
+        "t.db",
+        "CREATE TABLE numbered (k INTEGER PRIMARY KEY NOT NULL, a INT, d INT NOT NULL DEFAULT 3,
+             g INT NOT NULL GENERATED ALWAYS AS (a + 1));
+         CREATE TABLE bare (a INT, k INT NOT NULL);
+         CREATE TABLE own_key (k INTEGER PRIMARY KEY NOT NULL, a INT) WITHOUT ROWID",
+    );
+    fixture.load(&["t.csv", "t.db", "--table", "numbered", "--if-exists", "append"]).exits(0);
+    assert_eq!(fixture.query("t.db", "SELECT k, a, d, g FROM numbered"), rows![[1, 1, 3, 2]]);
+    for table in ["bare", "own_key"] {
+        let into = ["t.csv", "t.db", "--table", table, "--if-exists", "append"];
+        let lacks = format!("column k of table {table} has no default, and the source has no such");
+        fixture.inrush(&[&["check"], &into[..4]].concat()).exits(1).says(&[&lacks]);
+        fixture.refuses(&into).says(&[&lacks]);
+    }
+}
+
 /// Seconds of 1970 to SQLite, and hardly meant so.
 #[test]
 fn a_day_in_digits_is_refused_with_options_for_its_very_column() {
