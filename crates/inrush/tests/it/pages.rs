@@ -277,7 +277,7 @@ const SCHEMAS: &[(&str, &str, &str)] = &[
     (
         "two columns that take no NULL and get nothing else",
         "CREATE TABLE t (a, b NOT NULL, c NOT NULL, d UNIQUE)",
-        "a,d\n1,2\n1,2\n",
+        "a,b,c,d\n1,,,2\n1,,,2\n",
     ),
     (
         "names that need quotes",
