@@ -399,29 +399,30 @@ impl Tally {
                         column.name == *name && Family::of(column.ty) == Some(Family::Day)
                     })
                 };
-                match (&reject.column, special_shown(&reject.message)) {
-                    (Some(column), None) if reject.code == Code::Type && is_guess(&column) => error
+                let special = special_shown(&reject.message);
+                match (&reject.column, special, null_like(plan, reject)) {
+                    (Some(column), None, _) if reject.code == Code::Type && is_guess(&column) => error
                         .advise(format!(
                             "{} says what the column is: its type is the one that the load began with",
                             said_of("--type", column, "TYPE")
                         )),
-                    (Some(column), Some(special)) => error.advise(format!(
+                    (Some(column), Some(special), _) => error.advise(format!(
                         "{} loads NULL for it: column {column} takes no such number",
                         said_of("--null", column, special),
                     )),
-                    (Some(column), None) if let Some(shown) = null_like(plan, reject) => {
+                    (Some(column), None, Some(shown)) => {
                         let said = said_of("--null", column, shown);
                         let of_all = if shown.is_empty() { ", as --null '' does in all columns" } else { "" };
                         error.advise(format!("{said} reads it as NULL{of_all}"))
                     }
                     // No type of the column's keeps it, text neither.
-                    (Some(column), None) if reject.message.ends_with(NOT_ENDLESS) => {
+                    (Some(column), None, None) if reject.message.ends_with(NOT_ENDLESS) => {
                         let name = format!("\"{}\"", column.replace('"', "\"\""));
                         error.advise(format!(
                             "write NULL for it: CASE WHEN isfinite({name}) THEN {name} END in DuckDB"
                         ))
                     }
-                    (Some(column), None)
+                    (Some(column), None, None)
                         if is_of_days(column) && is_compact_day(&reject.message) =>
                     {
                         error.advise(format!(
@@ -429,7 +430,7 @@ impl Tally {
                             said_of("--date-format", column, "%Y%m%d")
                         ))
                     }
-                    (Some(column), None)
+                    (Some(column), None, None)
                         if matches!(reject.code, Code::Type | Code::Range)
                             && is_of_input(column) =>
                     {

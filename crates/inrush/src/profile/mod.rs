@@ -138,32 +138,31 @@ pub(crate) fn apply(
         return;
     }
     let because = Some(profile.words());
-    match chosen(request, &profile.recipe, facts, target, (location, table), because) {
+    let chosen = chosen(request, &profile.recipe, facts, target, (location, table), because);
+    let passed_over = match &chosen {
         // What was measured was measured as a whole.
-        Ok(measured) if measured.lanes != profile.recipe.lanes => choice.hints.push(format!(
-            "what was measured here on {date} is passed over: {}: it can use {} here",
-            profile.recipe,
-            counted(measured.lanes as u64, "connection")
-        )),
-        Ok(measured) if !promises_as_much(&measured, choice) => choice.hints.push(format!(
-            "what was measured here on {date} is passed over: {}: rows of a load that fails would stay",
-            profile.recipe
-        )),
-        Ok(measured) if let Some(knob) = profile.recipe.beyond_tries(measured.strategy) => {
-            choice.hints.push(format!(
-                "what was measured here on {date} is passed over: {}: {knob} is for the user to say",
-                profile.recipe
-            ));
+        Ok(measured) if measured.lanes != profile.recipe.lanes => {
+            Some(format!("it can use {} here", counted(measured.lanes as u64, "connection")))
         }
-        Ok(mut measured) => {
+        Ok(measured) if !promises_as_much(measured, choice) => {
+            Some("rows of a load that fails would stay".to_owned())
+        }
+        Ok(measured) => {
+            let knob = profile.recipe.beyond_tries(measured.strategy);
+            knob.map(|knob| format!("{knob} is for the user to say"))
+        }
+        Err(error) => Some(error.what().to_owned()),
+    };
+    match (chosen, passed_over) {
+        (Ok(mut measured), None) => {
             let Profile { date, ratio, low, high, .. } = profile.clone();
             measured.measured = Some(Measured { date, ratio, low, high });
             *choice = measured;
         }
-        Err(error) => choice.hints.push(format!(
+        (_, why) => choice.hints.push(format!(
             "what was measured here on {date} is passed over: {}: {}",
             profile.recipe,
-            error.what()
+            why.unwrap_or_default()
         )),
     }
 }
