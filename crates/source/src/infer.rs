@@ -236,7 +236,7 @@ impl Observed {
         self.add_glanced(value, spot, Plain::of(value), || true);
     }
 
-    /// The same of a value at which somebody has glanced, and which may be no text.
+    /// The same of a value whose digits have been looked at, and which may be no text.
     #[inline]
     pub(crate) fn add_glanced(
         &mut self,
