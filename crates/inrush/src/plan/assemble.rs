@@ -1006,16 +1006,21 @@ fn as_refused(
 
 /// The names that an earlier load had for the columns of its bad rows, as `--rename` has them, where the user says nothing of names.
 fn names_as_refused(request: &Request, notes: &[Option<RejectsNote>]) -> Vec<String> {
-    let of = |note: &Option<RejectsNote>| note.as_ref().map(|note| note.names.clone());
-    let first = of(&notes[0]).unwrap_or_default();
-    let are_one = notes.iter().all(|note| of(note).as_ref() == Some(&first));
     let is_said = request.match_by == Some(MatchBy::Position)
         || request.dialect.header == Some(true)
         || !request.read.columns.renamed.is_empty();
-    if !are_one || is_said {
-        return Vec::new();
-    }
-    first.iter().map(|(old, new)| format!("{old}={new}")).collect()
+    let names = said_by_all(notes, |note| &note.names).filter(|_| !is_said).into_iter().flatten();
+    names.map(|(old, new)| format!("{old}={new}")).collect()
+}
+
+/// What the notes of all inputs say alike; `None` where an input has none, or they differ.
+fn said_by_all<T: PartialEq>(
+    notes: &[Option<RejectsNote>],
+    of: impl Fn(&RejectsNote) -> &T,
+) -> Option<&T> {
+    let first = of(notes.first()?.as_ref()?);
+    let says_it = |note: &Option<RejectsNote>| note.as_ref().is_some_and(|note| of(note) == first);
+    notes.iter().all(says_it).then_some(first)
 }
 
 /// What to know of such names.
@@ -1032,14 +1037,10 @@ fn types_as_refused(
     target: &TargetFacts,
     notes: &[Option<RejectsNote>],
 ) -> BTreeMap<String, Type> {
-    let of = |note: &Option<RejectsNote>| note.as_ref().map(|note| note.types.clone());
-    let first = of(&notes[0]).unwrap_or_default();
-    let are_one = notes.iter().all(|note| of(note).as_ref() == Some(&first));
     // By position any column may be the table's.
     let by_position = request.match_by == Some(MatchBy::Position);
-    if !are_one || by_position || request.inference == Inference::Text {
-        return BTreeMap::new();
-    }
+    let is_said = by_position || request.inference == Inference::Text;
+    let types = said_by_all(notes, |note| &note.types).filter(|_| !is_said);
     let is_open = |name: &String, ty: Type| {
         let loaded = request.read.columns.name(name);
         let says = |said: &String| is_alike(said, name) || is_alike(said, &loaded);
@@ -1052,7 +1053,8 @@ fn types_as_refused(
         let is_of_table = ty != Type::Bytes && says_type(target, request, &loaded);
         is_possible && !is_said && !is_of_table
     };
-    first.into_iter().filter(|(name, ty)| is_open(name, *ty)).collect()
+    let open = types.into_iter().flatten().filter(|(name, ty)| is_open(name, **ty));
+    open.map(|(name, ty)| (name.clone(), *ty)).collect()
 }
 
 /// Whether the table that stays as it is defined says the type of its column. That a file of text holds texts says nothing.
