@@ -303,21 +303,25 @@ impl Observed {
         let (is_null, fractions) = (self.is_null(), self.reported().fractions());
         let mut facts = ReadFacts { is_null, fractions, ..ReadFacts::default() };
         let Some(read) = &self.read else { return facts };
+        let fits = |seen: &Self, family| {
+            let tried = CANDIDATES.iter().zip(&seen.tried);
+            let of_family = tried
+                .filter(|(candidate, _)| Family::of(seen.type_of(**candidate)) == Some(family));
+            of_family.map(|(_, tried)| tried.fits).max().unwrap_or(0)
+        };
         for family in Family::ALL {
-            let fits = |seen: &Self| {
-                let tried = CANDIDATES.iter().zip(&seen.tried);
-                let of_family = tried
-                    .filter(|(candidate, _)| Family::of(seen.type_of(**candidate)) == Some(family));
-                of_family.map(|(_, tried)| tried.fits).max().unwrap_or(0)
-            };
             // A number may be another one as it is written, and a moment without an offset as well: what the options don't read is
-            // bad there. Other values are what they are, or nothing.
+            // bad there. Other values are what they are, or nothing. Days may be the midnights of a column of moments.
             let is_sure = match family {
                 Family::Number => false,
                 Family::Moment => !read.reads.has_zone(),
                 Family::Truth | Family::Day => true,
             };
-            if is_sure && fits(&read.seen) == 0 && fits(self) > 0 {
+            let stand = match family {
+                Family::Day => fits(self, Family::Day) + fits(self, Family::Moment),
+                _ => fits(self, family),
+            };
+            if is_sure && fits(&read.seen, family) == 0 && stand > 0 {
                 facts.plain.add(family);
             }
         }

@@ -705,6 +705,8 @@ pub struct Reading {
     in_utc: bool,
     /// Whether NaN and infinities may be values of the column: its type is no guess, and of numbers that are not all whole.
     takes_specials: bool,
+    /// Whether texts that the options don't read are what they are: they are said of all columns, and of other values than those.
+    leaves_others: bool,
     /// Whether a text that can't be read is a bad row, and disproves no guess.
     pub is_final: bool,
 }
@@ -752,9 +754,11 @@ impl Reading {
         };
         // What is said of all columns is for a guess that was made of what it reads, and for a type that the table or the user names
         // unless it reads nothing there.
-        let is_plain = |family| field.reads.plain.has(family);
+        let reads_some = |family| reads.has(family) && !field.reads.plain.has(family);
+        // Of moments, days are their midnights.
+        let has_days = own == Some(Family::Moment) && reads_some(Family::Day);
         let is_meant = |family: &Family| match own.is_some() && holds.is_typed {
-            true => !is_plain(*family) && (reads.has(*family) || !is_plain(Family::Day)),
+            true => reads_some(*family) || has_days,
             false => field.reads.is_read,
         };
         let family = family.filter(|family| reads.is_declared() || is_meant(family));
@@ -762,13 +766,21 @@ impl Reading {
             return None;
         }
         let is_final = column.is_pinned() || reads.is_declared();
+        let leaves_others = has_days && !reads.is_declared() && !reads_some(Family::Moment);
         let in_utc = family == Some(Family::Moment)
             && own.is_some()
             && !holds.takes_offsets
             && (reads.knows_zone() || reads.takes_numbers());
         let is_of_numbers = matches!(column.ty, Type::Float | Type::Decimal { .. });
         let takes_specials = is_of_numbers && holds.is_typed && family == Some(Family::Number);
-        Some(Self { reads: Arc::clone(reads), family, in_utc, takes_specials, is_final })
+        Some(Self {
+            reads: Arc::clone(reads),
+            family,
+            in_utc,
+            takes_specials,
+            leaves_others,
+            is_final,
+        })
     }
 
     /// A reading that only cuts off blanks; `None` where that is not asked for.
@@ -779,6 +791,7 @@ impl Reading {
             family: None,
             in_utc: false,
             takes_specials: false,
+            leaves_others: false,
             is_final: false,
         })
     }
@@ -832,8 +845,7 @@ impl Reading {
                 out.truncate(at);
                 Ok(Read::AsIs)
             }
-            // What is said of all days is not of the moments in a column of such.
-            Err(_) if !self.reads.is_declared() && !self.reads.has(family) => Ok(Read::AsIs),
+            Err(_) if self.leaves_others => Ok(Read::AsIs),
             Err(misread) => Err(misread),
         }
     }

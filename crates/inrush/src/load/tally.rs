@@ -393,11 +393,10 @@ impl Tally {
                     matches!(reject.at, Position::Columns { .. })
                         && plan.choice.columns.iter().any(is_it)
                 };
-                let is_of_days = |name: &String| {
+                let is_of = |family, name: &String| {
                     let mut columns = plan.choice.columns.iter();
-                    columns.any(|column| {
-                        column.name == *name && Family::of(column.ty) == Some(Family::Day)
-                    })
+                    columns
+                        .any(|column| column.name == *name && Family::of(column.ty) == Some(family))
                 };
                 let special = special_shown(&reject.message);
                 match (&reject.column, special, null_like(plan, reject)) {
@@ -423,12 +422,17 @@ impl Tally {
                         ))
                     }
                     (Some(column), None, None)
-                        if is_of_days(column) && is_compact_day(&reject.message) =>
+                        if is_of(Family::Day, column) && is_compact_day(&reject.message) =>
                     {
                         error.advise(format!(
                             "{} reads it as a day",
                             said_of("--date-format", column, "%Y%m%d")
                         ))
+                    }
+                    (Some(column), None, None)
+                        if is_of(Family::Moment, column) && is_day(&reject.message) =>
+                    {
+                        error.advise("--date-format %Y-%m-%d reads days as their midnights")
                     }
                     (Some(column), None, None)
                         if matches!(reject.code, Code::Type | Code::Range)
@@ -477,6 +481,12 @@ fn is_compact_day(message: &str) -> bool {
     let value = message.split(' ').next().unwrap_or_default().trim_matches('\'');
     let is_day = value.parse().is_ok_and(rule::is_compact_day);
     is_day && !message.contains("--date-format")
+}
+
+/// Whether a message shows a value first that is a day.
+fn is_day(message: &str) -> bool {
+    let value = message.strip_prefix('\'').and_then(|rest| rest.split_once("' is not "));
+    value.is_some_and(|(value, _)| inrush_scan::is_date(value.as_bytes()))
 }
 
 /// What isn't a number, or infinite, at the start of a message that shows it as a value of its column.

@@ -184,6 +184,17 @@ pub(super) fn of_days_are_midnights_in_a_column_of_timestamps<P: Place>() {
         }
         // And of one that the load makes.
         let replace = ["--if-exists", "replace"];
+        files.write("mixed.csv", "id,at\n6,2024-07-01 10:00:00\n7,31.12.2024\n");
+        let typed = ["mixed.csv", "--type", "at=timestamp", day, "%d.%m.%Y"];
+        load(place, &[&typed[..], &replace].concat()).exits(0);
+        let found = plain_rows(all_of(place, &["id", "at"]), &kinds);
+        let mixed = "id,at\n6,2024-07-01 10:00:00\n7,2024-12-31 00:00:00\n";
+        assert_eq!(found, plain(mixed, &kinds));
+        files.write("iso.csv", "id,at\n8,2024-07-01 10:00:00\n9,2024-12-31\n");
+        let typed = ["iso.csv", "--type", "at=timestamp", "--if-exists", "replace"];
+        refuses(place, &["id", "at"], &typed)
+            .says(&["line 3, column at", "--date-format %Y-%m-%d reads days as their midnights"]);
+        load(place, &[&typed[..], &[day, "%Y-%m-%d"]].concat()).exits(0);
         let typed = ["days.csv", "--type", "at=timestamp"];
         load(place, &[&typed[..], &of_day, &replace].concat()).exits(0);
         let found = plain_rows(all_of(place, &["id", "at"]), &kinds);
