@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::{RecordBatch, RecordBatchOptions};
+use arrow_array::{Array as _, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
 
 use crate::builder::Builder;
@@ -10,6 +10,12 @@ use crate::column::ArrowColumn;
 use crate::sums::add_batch;
 use inrush_core::encode::{BadValue, EncodeRow, Encoded, Row, is_plain};
 use inrush_core::flow::{Checksum, Chunk, Wire};
+
+/// Bytes of the rows of a batch, without what its buffers have room for besides.
+pub fn bytes_of(batch: &RecordBatch) -> usize {
+    let column = |column: &ArrayRef| column.to_data().get_slice_memory_size().unwrap_or(0);
+    batch.columns().iter().map(column).sum()
+}
 
 /// Encodes the rows of a chunk as one batch, [`Wire::batch`].
 pub struct ArrowEncoder {

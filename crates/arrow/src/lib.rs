@@ -19,6 +19,6 @@ mod sums;
 mod value;
 
 pub use column::ArrowColumn;
-pub use encode::ArrowEncoder;
+pub use encode::{ArrowEncoder, bytes_of};
 pub use nested::{Nested, Scalar};
 pub use sums::add_batch;

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use arrow_array::ffi::FFI_ArrowArray;
-use arrow_array::{Array as _, ArrayRef, RecordBatch, StructArray};
+use arrow_array::{Array as _, RecordBatch, StructArray};
 use arrow_select::concat::concat_batches;
 use crossbeam_channel::{Receiver, SendTimeoutError, Sender, bounded};
 
@@ -22,6 +22,7 @@ use crate::load::Outcome;
 use crate::session::Session;
 use crate::sift::{GIVEN, Rules};
 use crate::types::Carried;
+use inrush_arrow::bytes_of;
 use inrush_core::Job;
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::{Ack, Chunk, Wire};
@@ -301,12 +302,6 @@ impl Group {
         let whole = concat_batches(first.schema_ref(), &batches);
         whole.map(Some).map_err(|error| Error::target(format!("cannot join batches: {error}")))
     }
-}
-
-/// Bytes of the rows of a batch, without what its buffers have room for besides.
-fn bytes_of(batch: &RecordBatch) -> usize {
-    let column = |column: &ArrayRef| column.to_data().get_slice_memory_size().unwrap_or(0);
-    batch.columns().iter().map(column).sum()
 }
 
 /// Batches as the encoders finish them.

@@ -358,7 +358,7 @@ impl Load for FileLoad<'_> {
                 columns: self.job.choice.columns.len(),
                 sums: self.job.request.verify == Verify::Checksum,
             }),
-            Sink::Parquet(output, _) => Box::new(ParquetLane { output, place }),
+            Sink::Parquet(output, layout) => Box::new(ParquetLane::new(output, layout, place)),
         }])
     }
 

@@ -185,6 +185,48 @@ fn the_same_rows_are_the_same_file_however_many_threads_make_it() {
 }
 
 #[test]
+fn rows_of_small_files_are_row_groups_together() {
+    let fixture = Fixture::new();
+    let ids = |from: usize, rows: usize| {
+        (from..from + rows).map(|id| format!("{id},{}\n", id % 7)).collect::<String>()
+    };
+    std::fs::create_dir(fixture.path("in")).unwrap();
+    for file in 0..100 {
+        fixture.write(&format!("in/{file:03}.csv"), format!("id,n\n{}", ids(file * 20, 20)));
+    }
+    // One that is no small one, and bad rows.
+    fixture.write("in/100.csv", format!("id,n\n{}", ids(2000, 9000)));
+    fixture.write("in/101.csv", format!("id,n\n{}bad,1\n", ids(11_000, 10)));
+    fixture.write("in/102.csv", "id,n\n").write("in/103.csv", "id,n\n11010,\n");
+    let args = |name| ["in", name, "--type", "id=integer", "--max-rejects", "1"];
+    let load = |name, more: &[&str]| {
+        let args = [&args(name)[..], &["--verify", "checksum", "--json"], more].concat();
+        let report = fixture.load(&args).exits(3).json();
+        assert_eq!(report["rows_loaded"], 11_011);
+        let file = open(&fixture, name);
+        let groups = file.metadata().row_groups();
+        let found: Vec<Field> =
+            rows(&fixture, name).into_iter().map(|row| row[0].clone()).collect();
+        assert!(
+            found.iter().zip(0..).all(|(id, n)| *id == Field::Long(n)) && found.len() == 11_011
+        );
+        groups.iter().map(RowGroupMetaData::num_rows).collect::<Vec<i64>>()
+    };
+    assert_eq!(load("one.parquet", &["--encoders", "1"]), [2000, 9000, 11]);
+    assert_eq!(load("two.parquet", &["--encoders", "2"]), [2000, 9000, 11]);
+    assert!(fixture.read("one.parquet") == fixture.read("two.parquet"));
+    let first = open(&fixture, "one.parquet");
+    let first = first.metadata().row_group(0);
+    assert!(first.column(1).dictionary_page_offset().is_some());
+    // Row groups have no more rows than is asked for, and no more of the source than a chunk has.
+    let asked = load("some.parquet", &["--set", "row_group_rows=900"]);
+    assert_eq!(asked[..3], [900, 900, 200]);
+    assert!(asked[3..].iter().all(|rows| *rows <= 900));
+    let chunked = load("chunks.parquet", &["--chunk-size", "16k"]);
+    assert!(chunked.iter().all(|rows| *rows < 3000) && chunked.len() < 20, "{chunked:?}");
+}
+
+#[test]
 fn row_groups_and_compression_as_they_were_asked_for() {
     let fixture = Fixture::new();
     fixture.write("in.csv", format!("id,n\n{}", many(20_000)));

@@ -6,16 +6,16 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::types::Decimal128Type;
 use arrow_array::{Array as _, ArrayRef, FixedSizeBinaryArray, RecordBatch};
 use arrow_buffer::Buffer;
-use arrow_schema::{Field, SchemaRef};
+use arrow_schema::Field;
 use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::errors::Result;
 use parquet::file::metadata::RowGroupMetaDataPtr;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter, TrackedWrite};
-use parquet::schema::types::{ColumnPath, SchemaDescPtr};
+use parquet::schema::types::ColumnPath;
 
 use crate::parquet::choice::dictionaries;
-use crate::parquet::{BATCH_ROWS, ParquetLayout};
+use crate::parquet::{BATCH_ROWS, ParquetLayout, gather};
 use inrush_arrow::ArrowEncoder;
 use inrush_core::encode::{self, BadValue, EncodeRow, Encoded, Row, Shape};
 use inrush_core::flow::{Chunk, Encode, Wire};
@@ -29,7 +29,7 @@ pub(crate) fn encoder(shape: Arc<Shape>, job: &Job, layout: &ParquetLayout) -> B
     encode::encoder(shape, row)
 }
 
-/// Encodes a chunk's rows as row groups.
+/// Encodes a chunk's rows as row groups; those of a small chunk are left to be gathered, [`Wire::batch`].
 struct ParquetEncoder {
     layout: ParquetLayout,
     /// Rows that wait to be encoded.
@@ -38,15 +38,16 @@ struct ParquetEncoder {
     group: Option<Group>,
 }
 
-struct Group {
+/// A row group that is being made.
+pub(super) struct Group {
     writers: Vec<ArrowColumnWriter>,
     properties: Arc<WriterProperties>,
-    rows: usize,
+    pub(super) rows: usize,
 }
 
 impl Group {
     /// One that begins with these rows, which tell how to encode them.
-    fn begin(layout: &ParquetLayout, schema: &SchemaRef, batch: &RecordBatch) -> Result<Self> {
+    pub(super) fn begin(layout: &ParquetLayout, batch: &RecordBatch) -> Result<Self> {
         let mut properties = layout.properties();
         for (column, pays) in layout.columns.iter().zip(dictionaries(batch)) {
             let path = ColumnPath::new(vec![column.name.clone()]);
@@ -59,11 +60,11 @@ impl Group {
             layout.schema.root_schema_ptr(),
             Arc::clone(&properties),
         )?;
-        let factory = ArrowRowGroupWriterFactory::new(&file, Arc::clone(schema));
+        let factory = ArrowRowGroupWriterFactory::new(&file, batch.schema());
         Ok(Self { writers: factory.create_column_writers(0)?, properties, rows: 0 })
     }
 
-    fn write(&mut self, layout: &ParquetLayout, batch: &RecordBatch) -> Result<()> {
+    pub(super) fn write(&mut self, layout: &ParquetLayout, batch: &RecordBatch) -> Result<()> {
         let fields = batch.schema_ref().fields();
         let mut writers = self.writers.iter_mut();
         for ((field, array), bytes) in fields.iter().zip(batch.columns()).zip(&layout.decimal_bytes)
@@ -87,9 +88,10 @@ impl Group {
     }
 
     /// Appends the columns to `bytes`, one after the other.
-    fn end(self, schema: SchemaDescPtr, bytes: &mut Vec<u8>) -> Result<RowGroup> {
+    pub(super) fn end(self, layout: &ParquetLayout, bytes: &mut Vec<u8>) -> Result<RowGroup> {
         let start = bytes.len();
         let mut output = TrackedWrite::new(bytes);
+        let schema = Arc::clone(&layout.schema);
         let mut group =
             SerializedRowGroupWriter::new(schema, self.properties, &mut output, 0, None);
         for writer in self.writers {
@@ -133,12 +135,16 @@ impl ParquetEncoder {
     /// Encodes the rows that wait; a row group that is full then is put into the wire.
     fn flush(&mut self, wire: &mut Wire) -> Result<()> {
         let batch = self.arrow.take(&mut wire.checksum);
+        self.write(&batch, wire)
+    }
+
+    fn write(&mut self, batch: &RecordBatch, wire: &mut Wire) -> Result<()> {
         if batch.num_rows() > 0 {
             let group = match &mut self.group {
                 Some(group) => group,
-                none => none.insert(Group::begin(&self.layout, self.arrow.schema(), &batch)?),
+                none => none.insert(Group::begin(&self.layout, batch)?),
             };
-            group.write(&self.layout, &batch)?;
+            group.write(&self.layout, batch)?;
             if group.rows >= self.layout.rows_max {
                 return self.end_group(wire);
             }
@@ -148,7 +154,7 @@ impl ParquetEncoder {
 
     fn end_group(&mut self, wire: &mut Wire) -> Result<()> {
         if let Some(group) = self.group.take() {
-            let group = group.end(Arc::clone(&self.layout.schema), &mut wire.bytes)?;
+            let group = group.end(&self.layout, &mut wire.bytes)?;
             row_groups(wire).push(Ok(group));
         }
         Ok(())
@@ -172,9 +178,15 @@ impl EncodeRow for ParquetEncoder {
         Ok(())
     }
 
-    fn end(&mut self, _chunk: &Chunk, out: &mut Encoded) {
+    fn end(&mut self, chunk: &Chunk, out: &mut Encoded) {
         let wire = &mut out.wire;
-        if let Err(error) = self.flush(wire).and_then(|()| self.end_group(wire)) {
+        let batch = self.arrow.take(&mut wire.checksum);
+        let is_all = self.group.is_none() && wire.own.is_none();
+        if is_all && gather::is_small(&self.layout, chunk, &batch) {
+            wire.batch = Some(batch);
+            return;
+        }
+        if let Err(error) = self.write(&batch, wire).and_then(|()| self.end_group(wire)) {
             row_groups(wire).push(Err(error));
         }
     }

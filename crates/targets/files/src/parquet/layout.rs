@@ -31,6 +31,8 @@ pub(crate) struct ParquetLayout {
     about: Option<Vec<KeyValue>>,
     /// The most rows of a row group.
     pub(super) rows_max: usize,
+    /// Bytes of input in a chunk.
+    pub(super) chunk_bytes: usize,
 }
 
 impl ParquetLayout {
@@ -60,7 +62,8 @@ impl ParquetLayout {
         let rows_max = usize::try_from(knobs.count(&ROW_GROUP_ROWS)).unwrap_or(usize::MAX);
         let decimal_bytes = schema.root_schema().get_fields().iter().map(decimal_bytes).collect();
         let compression = compression(knobs);
-        Ok(Self { columns, decimal_bytes, schema, compression, about, rows_max })
+        let chunk_bytes = job.choice.chunk_bytes;
+        Ok(Self { columns, decimal_bytes, schema, compression, about, rows_max, chunk_bytes })
     }
 
     pub(super) fn properties(&self) -> WriterPropertiesBuilder {

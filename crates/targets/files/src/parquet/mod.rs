@@ -1,10 +1,17 @@
 //! Parquet files (<https://parquet.apache.org/docs/file-format/>).
 //!
 //! A chunk becomes a row group, or several, on its encoder's thread: encoded, compressed, with its statistics. All that is left to
-//! the lane is to append the bytes to the file, and the footer in the end.
+//! the lane is to append the bytes to the file, and the footer in the end. Of chunks that are too small for that it makes row groups
+//! itself.
+//!
+//! ```text
+//! chunk -> encode: ParquetEncoder -- row groups --------> output: ParquetLane -> file
+//!                                 \- batch -> gather ----/
+//! ```
 
 mod choice;
 mod encode;
+mod gather;
 mod layout;
 mod output;
 mod read;

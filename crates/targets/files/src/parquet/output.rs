@@ -12,7 +12,8 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMeta
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::writer::SerializedFileWriter;
 
-use crate::parquet::encode::RowGroups;
+use crate::parquet::encode::{RowGroup, RowGroups};
+use crate::parquet::gather::Gather;
 use crate::parquet::{ParquetLayout, write_error};
 use crate::place::Place;
 use inrush_core::flow::{Ack, Chunk, Wire};
@@ -130,31 +131,62 @@ impl<'w> ChunkReader for Part<'w> {
     }
 }
 
-/// The file takes what the encoder made.
+/// The file takes what the encoders made.
 pub(crate) struct ParquetLane<'l> {
-    pub(crate) output: &'l mut ParquetOutput,
-    pub(crate) place: &'l Place,
+    output: &'l mut ParquetOutput,
+    layout: &'l ParquetLayout,
+    place: &'l Place,
+    gather: Gather,
 }
 
-impl Lane for ParquetLane<'_> {
-    fn send(&mut self, _chunk: &Chunk, wire: &Wire) -> inrush_core::error::Result<Ack> {
+impl<'l> ParquetLane<'l> {
+    pub(crate) fn new(
+        output: &'l mut ParquetOutput,
+        layout: &'l ParquetLayout,
+        place: &'l Place,
+    ) -> Self {
+        Self { output, layout, place, gather: Gather::default() }
+    }
+
+    fn take(&mut self, chunk: &Chunk, wire: &Wire) -> Result<()> {
+        if let Some(batch) = &wire.batch {
+            let mut full = Vec::new();
+            self.gather.add(self.layout, chunk, batch, &mut full)?;
+            return full.iter().try_for_each(|(bytes, group)| self.append(bytes, group));
+        }
         let own: Option<&dyn Any> = wire.own.as_deref().map(|own| own as _);
         let groups = own.and_then(<dyn Any>::downcast_ref::<RowGroups>);
         for group in groups.into_iter().flatten() {
-            let appended = match group {
-                Ok(group) => self.output.append(&Part(&wire.bytes[group.start..]), &group.metadata),
-                Err(error) => {
-                    return Err(write_error(self.place, ParquetError::General(error.to_string())));
-                }
-            };
-            appended.map_err(|error| write_error(self.place, error))?;
+            let group = group.as_ref();
+            let group = group.map_err(|error| ParquetError::General(error.to_string()))?;
+            self.append_gathered()?;
+            self.append(&wire.bytes, group)?;
         }
+        Ok(())
+    }
+
+    /// Rows stay in the order of their chunks.
+    fn append_gathered(&mut self) -> Result<()> {
+        match self.gather.end(self.layout)? {
+            Some((bytes, group)) => self.append(&bytes, &group),
+            None => Ok(()),
+        }
+    }
+
+    fn append(&mut self, bytes: &[u8], group: &RowGroup) -> Result<()> {
+        self.output.append(&Part(&bytes[group.start..]), &group.metadata)
+    }
+}
+
+impl Lane for ParquetLane<'_> {
+    fn send(&mut self, chunk: &Chunk, wire: &Wire) -> inrush_core::error::Result<Ack> {
+        self.take(chunk, wire).map_err(|error| write_error(self.place, error))?;
         let loaded = wire.rows.len() as u64;
         Ok(Ack { loaded, checksum: wire.checksum.clone(), ..Ack::default() })
     }
 
     fn finish(&mut self) -> inrush_core::error::Result<()> {
-        let finished = self.output.file.finish();
-        finished.map(|_| ()).map_err(|error| write_error(self.place, error))
+        let finished = self.append_gathered().and_then(|()| self.output.file.finish().map(|_| ()));
+        finished.map_err(|error| write_error(self.place, error))
     }
 }
