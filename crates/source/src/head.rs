@@ -161,7 +161,7 @@ fn look(
     plain.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut text).or_else(forgive)?;
     // Once unpacked it is a compressed file or no text; or it is packed in a way that is not known here.
     let is_packed = || match input.compression {
-        Some(_) => Compression::detect(&text).is_some() || refuse_binary("", &text).is_err(),
+        Some(_) => Compression::detect(&text).is_some() || refuse_binary("", &text, true).is_err(),
         None => !decode::may_be_text(&text, request.encoding.as_deref()),
     };
     if let Some(coding) = place.in_store().and_then(|stored| stored.coding())
@@ -195,7 +195,7 @@ fn look(
     }
     let encoding = decode::choose(&input.name, request.encoding.as_deref(), &text)?;
     if !decode::is_utf16(encoding) {
-        refuse_binary(&input.name, &text)?;
+        refuse_binary(&input.name, &text, request.encoding.is_none())?;
     }
     let doubt = decode::doubt(&input.name, &text, encoding);
     if !decode::is_utf8(encoding) {
@@ -354,7 +354,9 @@ fn is_dbase(text: &[u8]) -> bool {
         && (ends(0) || ends(1) || ends(263))
 }
 
-fn refuse_binary(name: &str, text: &[u8]) -> Result<()> {
+/// Refuses what is no text: by its first bytes, or because there are NULs among them, if `may_be_any` says that no encoding is
+/// named.
+fn refuse_binary(name: &str, text: &[u8], may_be_any: bool) -> Result<()> {
     // Behind a checksum, and before a version of eight bytes, which is a small number: a text may have the word there.
     let version = text.get(12..text.len().min(20)).unwrap_or_default();
     if text.get(8..12) == Some(b"DUCK") && version.contains(&0) {
@@ -378,10 +380,11 @@ fn refuse_binary(name: &str, text: &[u8]) -> Result<()> {
     }
     // Stray NULs make bad rows; one in a hundred bytes makes a binary file.
     let zeros = memchr::memchr_iter(0, text).count();
-    if zeros >= 8 && zeros >= text.len() / 100 {
+    if may_be_any && zeros >= 8 && zeros >= text.len() / 100 {
         let at = memchr::memchr(0, text).unwrap_or(0);
         return Err(Error::source(format!("{name} does not look like text: {zeros} of its first {} bytes are NUL, the first at byte {at}", text.len()))
-            .advise("if it is UTF-16 without a byte order mark, say --encoding utf-16le"));
+            .advise("if it is UTF-16 without a byte order mark, say --encoding utf-16le")
+            .advise("if its values hold NULs, say --encoding utf-8, or the encoding that it has"));
     }
     Ok(())
 }

@@ -103,7 +103,10 @@ pub(super) fn no_text(head: &[u8]) -> Option<(&'static str, bool)> {
     };
     let known = MAGICS.iter().find(|(magic, ..)| is_it(magic));
     let known = known.map(|(_, what, is_source)| (*what, *is_source));
-    known.or_else(|| head.contains(&0).then_some(("no text", false)))
+    // Values may hold NULs; the line of names, with which a file of text begins, has none.
+    let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let is_text = !head.contains(&0) || !line.contains(&0) && std::str::from_utf8(line).is_ok();
+    known.or_else(|| (!is_text).then_some(("no text", false)))
 }
 
 /// What separates fields in a CSV file whose header has one column by commas, as far as its name says.
@@ -182,6 +185,8 @@ mod tests {
             (b"PK\x03\x04\x14\0", Some("a zip archive or a workbook")),
             (b"PAR1\x15\0", Some("a Parquet file")),
             (b"id,\0", Some("no text")),
+            (b"\xff\n\0", Some("no text")),
+            (b"id,\n\0", None),
             (b"PAR1,n\n1,2\n", None),
             (b"BZh,n\n", None),
             (b"\xef\xbb\xbfid,n\n", None),

@@ -5,7 +5,7 @@ use arrow_array::{BinaryArray, Int64Array, TimestampMicrosecondArray};
 
 use super::loaded;
 use crate::columns::{batch, column, parquet};
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, rows};
 
 fn with_files() -> Fixture {
     let fixture = Fixture::new();
@@ -55,6 +55,23 @@ fn truncate_keeps_the_columns_and_replace_does_not() {
     fixture.write("out", b"\x89PNG\0\n\xff\n\"");
     let out = loaded(&fixture, &["in.csv", "csv:out", "--if-exists", "replace"]);
     assert_eq!(out, "size,id\n2.5,2\n,3\n");
+}
+
+#[test]
+fn nul_bytes_in_values_are_read_back_and_added_to() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", [&b"id,b\n1,"[..], &[0; 40], b"\n"].concat());
+    let bytes = ["--type", "b=bytes"];
+    fixture
+        .refuses(&[&["in.csv", "out.db"], &bytes[..]].concat())
+        .says(&["does not look like text", "--encoding utf-8"]);
+    let of_text = [&bytes[..], &["--encoding", "utf-8", "--if-exists", "append"]].concat();
+    fixture.write("out", b"id,b\n0,\0\n");
+    fixture.load(&[&["in.csv", "csv:out"], &of_text[..]].concat()).exits(0);
+    let of_text = &of_text[..4];
+    fixture.load(&[&["out", "out.db", "--table", "t"], of_text].concat()).exits(0);
+    let found = fixture.query("out.db", "SELECT id, length(b), hex(b) FROM t ORDER BY id");
+    assert_eq!(found, rows![[0, 1, "00"], [1, 40, "00".repeat(40)]]);
 }
 
 #[test]
