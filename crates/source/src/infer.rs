@@ -291,10 +291,13 @@ impl Observed {
         }
     }
 
-    /// Whether the column's type is that of its values as the options of reading have them.
+    /// Whether the column's type is that of its values as the options of reading have them. Strings of JSON that look like numbers or
+    /// booleans are of such a type only if any of them is written as the options say: `"12"` beside `"1,5"`, and not for itself.
     fn is_read(&self) -> bool {
         self.read.as_ref().is_some_and(|read| {
-            read.reads.is_declared() || read.seen.values > 0 && read.seen.own_type() != Type::Text
+            let is_meant = || self.own_type() != Type::Text || read.meant.iter().any(|n| *n > 0);
+            let has_type = || read.seen.values > 0 && read.seen.own_type() != Type::Text;
+            read.reads.is_declared() || has_type() && is_meant()
         })
     }
 

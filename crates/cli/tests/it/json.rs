@@ -36,6 +36,39 @@ fn objects_a_line_are_rows_and_members_are_found_by_name() {
 }
 
 #[test]
+fn strings_of_digits_stay_so_where_no_string_of_the_column_needs_the_options() {
+    let fixture = Fixture::new();
+    let rows = [
+        r#"{"zip":"12345","price":"1,5","flag":"true","is_new":"yes","whole":"7"}"#,
+        r#"{"zip":"12346","price":"12","flag":"false","is_new":"true","whole":"1.000,5"}"#,
+    ];
+    fixture.write("in.jsonl", rows.join("\n"));
+    let options = ["--decimal", ",", "--thousands", ".", "--true", "yes", "--false", "no"];
+    fixture.load(&[&["in.jsonl", "jsonl:out"], &options[..]].concat()).exits(0);
+    let meant = [
+        r#"{"zip":"12345","price":1.5,"flag":"true","is_new":true,"whole":7}"#,
+        r#"{"zip":"12346","price":12,"flag":"false","is_new":true,"whole":1000.5}"#,
+    ];
+    let out = fixture.read("out");
+    assert_eq!(String::from_utf8(out).unwrap().lines().collect::<Vec<_>>(), meant);
+}
+
+#[test]
+fn amounts_and_shares_that_are_numbers_may_have_an_exponent() {
+    let fixture = Fixture::new();
+    fixture.write("in.jsonl", "{\"p\":\"12%\"}\n{\"p\":1e-05}\n{\"p\":-1.5e+3}\n{\"p\":0.25}\n");
+    let args = ["in.jsonl", "jsonl:out", "--type", "p=percent"];
+    fixture.load(&args).exits(0);
+    assert_eq!(
+        fixture.read("out"),
+        b"{\"p\":0.12}\n{\"p\":0.00001}\n{\"p\":-1500}\n{\"p\":0.25}\n"
+    );
+    fixture.write("in.jsonl", "{\"p\":\"12%\"}\n{\"p\":1e-300}\n");
+    let args = ["in.jsonl", "jsonl:bad", "--type", "p=percent"];
+    fixture.refuses(&args).says(&["line 2, column p", "1e-300", "a percentage"]);
+}
+
+#[test]
 fn an_array_of_objects_is_a_table_however_it_is_broken_into_lines() {
     let fixture = Fixture::new();
     let rows: Vec<_> = (0..5_000).map(|id| json!({"id": id, "name": format!("n{id}")})).collect();

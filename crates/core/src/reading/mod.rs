@@ -328,10 +328,11 @@ impl ColumnReads {
     }
 
     /// Whether anything is made of values of a family that have a type of their own: clocks of a zone show moments of UTC, and in a column
-    /// that options name a number is read as its text would be.
+    /// that options name a number is read as its text would be; amounts and shares have no exponent.
     pub fn reads_typed(&self, family: Family) -> bool {
         family == Family::Moment && (self.has_zone() || self.takes_numbers())
             || self.is_declared() && family != Family::Number
+            || self.is_exact()
     }
 
     /// Whether a value that isn't text is read as well: a number may count seconds.
@@ -443,6 +444,10 @@ impl ColumnReads {
             return moments.write(moment, out).map(|()| true);
         }
         match family {
+            Family::Number if self.is_exact() && text.contains(&b'e') => {
+                number::without_exponent(text, out).ok_or_else(|| self.words(family))?;
+                Ok(true)
+            }
             _ if !self.is_declared() || is_of(family, text) => Ok(false),
             Family::Number => Err(self.words(family).into()),
             _ => self.read(family, text, out).map(|()| true),

@@ -216,6 +216,32 @@ fn groups<'t>(
     Some(rest)
 }
 
+/// Appends a number that a program has written with an exponent, `1e-05`, as a decimal one, 0.00001; `None` where that has more digits
+/// than any decimal has.
+pub(super) fn without_exponent(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    const DIGITS_MAX: i32 = 76;
+    let (mantissa, exponent) = std::str::from_utf8(text).ok()?.split_once('e')?;
+    let exponent: i32 = exponent.parse().ok()?;
+    let unsigned = mantissa.strip_prefix('-').unwrap_or(mantissa);
+    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    let digits = [whole, fraction].concat();
+    let point = i32::try_from(whole.len()).ok()?.checked_add(exponent)?;
+    let behind = i32::try_from(digits.len()).ok()? - point.clamp(-DIGITS_MAX, DIGITS_MAX);
+    if !(0..DIGITS_MAX).contains(&point.abs()) || behind > DIGITS_MAX {
+        return None;
+    }
+    let in_front = "0".repeat((1 - point).max(0) as usize);
+    let digits = in_front + &digits + &"0".repeat((-behind).max(0) as usize);
+    let (whole, fraction) = digits.split_at(point.max(1) as usize);
+    out.extend_from_slice(&text[..mantissa.len() - unsigned.len()]);
+    out.extend_from_slice(whole.as_bytes());
+    if !fraction.is_empty() {
+        out.push(b'.');
+        out.extend_from_slice(fraction.as_bytes());
+    }
+    Some(())
+}
+
 /// The digits of a number, its point moved by two places; `None` where it has an exponent.
 fn hundredfold(text: &[u8]) -> Option<Vec<u8>> {
     let unsigned = text.strip_prefix(b"-").unwrap_or(text);
