@@ -11,7 +11,7 @@
 //! - [`flow`]: what goes from stage to stage. [`cut`] makes chunks of what is read, [`mod@encode`] makes wires of chunks.
 //! - [`value`]: what a text is as a number, once for all engines.
 //! - [`target`]: the traits that an engine's crate implements. [`doctor`]: rules of settings and tables, and what they find.
-//! - [`error`], [`wording`], [`path`], [`pending`], [`locks`], [`signature`], [`encrypted`], [`unique`]: what everything needs.
+//! - [`error`], [`wording`], [`path`], [`patient`], [`pending`], [`locks`], [`signature`], [`encrypted`], [`unique`]: what everything needs.
 //!
 //! Nothing here knows a source, an engine, a thread or a socket. A change here rebuilds everything above; what only one engine needs
 //! belongs into its crate.
@@ -30,6 +30,7 @@ pub mod mentions;
 pub mod moments;
 pub mod nulls;
 pub mod path;
+pub mod patient;
 pub mod pending;
 pub mod reading;
 pub mod request;

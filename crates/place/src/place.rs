@@ -12,6 +12,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use inrush_core::error::{Error, Result, without_secrets};
 use inrush_core::path;
+use inrush_core::patient::Patient;
 use inrush_core::signature;
 use inrush_core::wording::shell_word;
 use inrush_store::{AtWill, Fault, Pattern, Pipe, Stop, Stored, watched};
@@ -212,7 +213,7 @@ impl Place {
     /// When it can't be opened.
     pub fn pipe(&self, abandoned: &Stop) -> Result<Pipe> {
         let input: Box<dyn io::Read + Send> = match self {
-            Place::Stdin => Box::new(io::stdin()),
+            Place::Stdin => Box::new(Patient(io::stdin())),
             Place::File(path) if self.regular_bytes().is_none() && path.exists() => {
                 Box::new(Unopened { path: path.clone(), file: None })
             }

@@ -161,7 +161,8 @@ impl Place {
 
     pub(super) fn write_error(&self, error: &io::Error) -> Error {
         let shown = self.path.display();
-        let place = directory(&self.path).display();
+        let path = self.real_path();
+        let place = directory(&path).display();
         match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 Error::target(format!("cannot write {shown}: the disk is full, or a quota reached"))
@@ -171,7 +172,11 @@ impl Place {
                 Error::target(format!("cannot write {shown}: a file size limit is reached"))
                     .advise("raise the limit: ulimit -f")
             }
-            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            io::ErrorKind::ReadOnlyFilesystem => {
+                Error::target(format!("cannot write {shown}: {error}"))
+                    .advise(format!("name a file in a directory that can be written to: {place} is on a file system that can't"))
+            }
+            io::ErrorKind::PermissionDenied => {
                 Error::target(format!("cannot write {shown}: {error}"))
                     .advise(format!("check the permissions of the directory {place}, where the file is written under another name first"))
             }

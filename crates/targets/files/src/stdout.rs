@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use crate::layout::Layout;
@@ -17,6 +17,7 @@ use inrush_core::Job;
 use inrush_core::encode::{self, Shape};
 use inrush_core::error::{Aftermath, Error, Kind, Result};
 use inrush_core::flow::{Ack, Chunk, Encode, Wire};
+use inrush_core::patient::Patient;
 use inrush_core::target::{Lane, Load, Sent, Verdict};
 
 /// A load under way.
@@ -40,15 +41,15 @@ struct Output {
 /// How rows are written.
 enum To {
     Text {
-        file: File,
+        file: Patient<File>,
         /// What comes before the first row.
         header: Vec<u8>,
     },
     Arrow {
         schema: SchemaRef,
         /// Until the first row is out.
-        file: Option<File>,
-        writer: Option<Box<StreamWriter<File>>>,
+        file: Option<Patient<File>>,
+        writer: Option<Box<StreamWriter<Patient<File>>>>,
     },
 }
 
@@ -69,7 +70,7 @@ impl<'a> StdoutLoad<'a> {
     pub(crate) fn start(job: &'a Job) -> Result<Box<dyn Load + 'a>> {
         let format = Place::of(&job.location).format;
         let layout = Layout::of(job);
-        let file = stdout().map_err(|error| failed(&error))?;
+        let file = Patient(stdout().map_err(|error| failed(&error))?);
         let to = match format {
             Format::Csv => To::Text { file, header: csv::header(&layout) },
             Format::Arrow => {
@@ -97,7 +98,7 @@ fn stdout() -> io::Result<File> {
 }
 
 /// Writes all bytes, or says how many are out.
-fn write_out(file: &mut File, bytes: &[u8]) -> (usize, io::Result<()>) {
+fn write_out(file: &mut impl Write, bytes: &[u8]) -> (usize, io::Result<()>) {
     let mut out = 0;
     while out < bytes.len() {
         match file.write(&bytes[out..]) {

@@ -1,7 +1,7 @@
 //! Where the server is, and how to get in: the URL, the environment, and the client's own option file.
 
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
@@ -28,6 +28,8 @@ pub(super) struct Place {
     pub(super) tls: Option<Tls>,
     pub(super) compress: bool,
     pub(super) patience: Patience,
+    /// An option file that everybody may write to.
+    pub(super) passed_over: Option<PathBuf>,
     /// Whether the server runs on this machine, as far as the way there tells.
     pub(super) is_local: bool,
     /// Host and port, or the socket, for messages.
@@ -66,41 +68,90 @@ struct OptionFile {
     port: Option<String>,
     socket: Option<String>,
     ssl_ca: Option<String>,
+    passed_over: Option<PathBuf>,
 }
 
 impl OptionFile {
     /// `~/.my.cnf`, as <https://dev.mysql.com/doc/refman/8.0/en/option-files.html> describes it; a later line overrides an
     /// earlier one. A file that can't be read says nothing, as for the client itself.
     fn of_user() -> Self {
-        let home = std::env::var_os("HOME").map(PathBuf::from);
-        home.and_then(|home| std::fs::read_to_string(home.join(".my.cnf")).ok())
-            .map(|text| Self::parse(&text))
-            .unwrap_or_default()
+        let mut options = Self::default();
+        if let Some(home) = std::env::var_os("HOME") {
+            options.read(&PathBuf::from(home).join(".my.cnf"), INCLUDES_MAX);
+        }
+        options
     }
 
-    fn parse(text: &str) -> Self {
-        let mut options = Self::default();
+    /// Takes what a file says, and those that it includes. One that everybody may write to is passed over, as by the clients: whoever
+    /// writes there would say where rows go.
+    fn read(&mut self, path: &Path, includes_max: usize) {
+        if is_open_to_all(path) {
+            self.passed_over = Some(path.to_owned());
+        } else if let Ok(text) = std::fs::read_to_string(path) {
+            self.parse(&text, includes_max);
+        }
+    }
+
+    fn parse(&mut self, text: &str, includes_max: usize) {
         let mut ours = false;
         for line in text.lines().map(str::trim) {
             if let Some((group, _)) = line.strip_prefix('[').and_then(|line| line.split_once(']')) {
                 ours = matches!(group.trim_end(), "client" | "client-server" | "client-mariadb");
-            } else if ours && !line.starts_with(['#', ';', '!']) {
+            } else if let Some(directive) = line.strip_prefix('!') {
+                if includes_max > 0 {
+                    included(directive).iter().for_each(|path| self.read(path, includes_max - 1));
+                }
+            } else if ours && !line.starts_with(['#', ';']) {
                 let line = without_comment(line);
                 let (name, value) = line.split_once('=').unwrap_or((line, ""));
                 let value = Some(option_value(value.trim()));
                 match name.trim().replace('_', "-").as_str() {
-                    "user" => options.user = value,
-                    "password" => options.password = value,
-                    "host" => options.host = value,
-                    "port" => options.port = value,
-                    "socket" => options.socket = value,
-                    "ssl-ca" => options.ssl_ca = value,
+                    "user" => self.user = value,
+                    "password" => self.password = value,
+                    "host" => self.host = value,
+                    "port" => self.port = value,
+                    "socket" => self.socket = value,
+                    "ssl-ca" => self.ssl_ca = value,
                     _ => {}
                 }
             }
         }
-        options
     }
+}
+
+/// How deep option files may include others, as for the clients.
+const INCLUDES_MAX: usize = 10;
+
+/// The files of an `!include` or `!includedir`, in the order of their names.
+fn included(directive: &str) -> Vec<PathBuf> {
+    let Some((word, path)) = directive.trim().split_once(char::is_whitespace) else {
+        return Vec::new();
+    };
+    let path = PathBuf::from(path.trim());
+    match word {
+        "include" => vec![path],
+        "includedir" => {
+            let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
+            let files = entries.map(|entry| entry.path());
+            let is_ours = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "cnf");
+            let mut files: Vec<PathBuf> = files.filter(is_ours).collect();
+            files.sort();
+            files
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(unix)]
+fn is_open_to_all(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    let found = std::fs::metadata(path);
+    found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o002 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_open_to_all(_path: &Path) -> bool {
+    false
 }
 
 /// A line up to its comment, which begins at any `#` that is in no quotes. Quotes count wherever they are, as for the clients.
@@ -281,6 +332,7 @@ fn taken_apart(
         tls,
         compress,
         patience: Patience { connect: connect_timeout, answer: read_timeout },
+        passed_over: file.passed_over.clone(),
         is_local,
         shown,
     })
@@ -291,7 +343,9 @@ mod tests {
     use super::*;
 
     fn opened(url: &str, file: &str, variables: &[(&str, &str)]) -> Result<Place> {
-        place_with(url, &OptionFile::parse(file), |name| {
+        let mut options = OptionFile::default();
+        options.parse(file, INCLUDES_MAX);
+        place_with(url, &options, |name| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
         })
     }
@@ -339,6 +393,39 @@ mod tests {
                 assert_eq!(place.password.as_deref(), Some(value), "{line}");
             }
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn option_files_include_others_but_none_that_everybody_may_write_to() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let home = tempfile::tempdir().unwrap();
+        let path = |name: &str| home.path().join(name);
+        let shown = home.path().display();
+        std::fs::create_dir(path("more")).unwrap();
+        let client = |line: &str| format!("[client]\n{line}\n");
+        std::fs::write(
+            path("one"),
+            client("user=one\nport=1\nhost=a") + &format!("!include {shown}/one"),
+        )
+        .unwrap();
+        std::fs::write(path("more/b.cnf"), client("port=3")).unwrap();
+        std::fs::write(path("more/a.cnf"), client("port=2\nsocket=s")).unwrap();
+        std::fs::write(path("more/c.txt"), client("port=4")).unwrap();
+        let text = format!("[client]\n!include {shown}/one\nuser=mine\n!includedir {shown}/more\n");
+        std::fs::write(path(".my.cnf"), text).unwrap();
+        let read = || {
+            let mut options = OptionFile::default();
+            options.read(&path(".my.cnf"), INCLUDES_MAX);
+            options
+        };
+        let own = |text: &str| Some(text.to_owned());
+        let found = read();
+        assert_eq!((found.user, found.host, found.port), (own("mine"), own("a"), own("3")));
+        assert_eq!((found.socket, found.passed_over), (own("s"), None));
+        std::fs::set_permissions(path("one"), std::fs::Permissions::from_mode(0o666)).unwrap();
+        let found = read();
+        assert_eq!((found.host, found.passed_over), (None, Some(path("one"))));
     }
 
     #[test]

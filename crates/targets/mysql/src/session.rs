@@ -317,8 +317,16 @@ impl<'a> Session<'a> {
                 .advise("a statement that is taken back, for a bad row in it, uses numbers up: --set rows_per_statement=1 takes one for each row");
         }
         match code {
-            1045 | 1698 => error
-                .advise("check the user in the URL; the password comes from the URL, MYSQL_PWD, INRUSH_PASSWORD or ~/.my.cnf"),
+            1045 | 1698 => {
+                let error = error.advise("check the user in the URL; the password comes from the URL, MYSQL_PWD, INRUSH_PASSWORD or ~/.my.cnf");
+                match &self.place.passed_over {
+                    Some(path) => error.advise(format!(
+                        "what {0} says is not taken, for everybody may write to it: chmod o-w {0}",
+                        path.display()
+                    )),
+                    None => error,
+                }
+            }
             1040 | 1203 | 1226 => error.advise(
                 "ask for a higher limit: a load takes one connection for each of its --lanes, and one besides where it fills a hidden table",
             ),

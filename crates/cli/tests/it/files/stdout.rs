@@ -1,7 +1,9 @@
 //! Rows to standard output.
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
 
 use arrow_array::cast::AsArray as _;
@@ -192,4 +194,37 @@ fn a_reader_that_has_enough_is_no_failure_and_a_full_device_is_one() {
         assert_eq!(out.status.code(), Some(1), "{target}: {said}");
         assert!(said.contains("standard output: the disk is full"), "{said}");
     }
+}
+
+/// Node and ssh leave such pipes to what they start.
+#[test]
+fn standard_input_and_output_that_do_not_block_are_waited_for() {
+    let fixture = Fixture::new();
+    let streams = || {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        theirs.set_nonblocking(true).unwrap();
+        (ours, Stdio::from(OwnedFd::from(theirs)))
+    };
+    let (mut input, stdin) = streams();
+    let (mut output, stdout) = streams();
+    let mut load = fixture.command(&["load", "-", "jsonl:-", "--header", "yes"]);
+    let mut child = load.stdin(stdin).stdout(stdout).spawn().unwrap();
+    drop(load);
+    let rows = 100_000;
+    let feed = std::thread::spawn(move || {
+        input.write_all(b"id\n").unwrap();
+        for row in 0..rows {
+            if row == 1000 {
+                std::thread::sleep(std::time::Duration::from_millis(300));
+            }
+            input.write_all(format!("{row}\n").as_bytes()).unwrap();
+        }
+    });
+    std::thread::sleep(std::time::Duration::from_millis(600));
+    let mut out = String::new();
+    output.read_to_string(&mut out).unwrap();
+    feed.join().unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(out.lines().count(), rows);
+    assert!(out.lines().enumerate().all(|(row, line)| line == format!("{{\"id\":{row}}}")));
 }

@@ -1,0 +1,66 @@
+//! Standard input and output that don't block: other programs leave pipes so, and the mark is the pipe's, not ours to take away.
+
+use std::io::{self, Read, Write};
+
+/// Waits where what is within would say that there is nothing to read yet, or no room to write.
+#[derive(Debug)]
+pub struct Patient<F>(pub F);
+
+#[cfg(unix)]
+mod poll {
+    use rustix::event::{PollFd, PollFlags, poll};
+    use std::io;
+    use std::os::fd::AsFd;
+
+    pub(super) trait Wait: AsFd + Sized {
+        /// Waits until there is something to read, or room to write.
+        fn wait(&self, is_write: bool) -> io::Result<()> {
+            let flags = if is_write { PollFlags::OUT } else { PollFlags::IN };
+            match poll(&mut [PollFd::new(self, flags)], None) {
+                Err(error) if error != rustix::io::Errno::INTR => Err(error.into()),
+                _ => Ok(()),
+            }
+        }
+    }
+
+    impl<F: AsFd> Wait for F {}
+}
+
+#[cfg(not(unix))]
+mod poll {
+    use std::io;
+
+    pub(super) trait Wait {
+        fn wait(&self, _is_write: bool) -> io::Result<()> {
+            Err(io::ErrorKind::WouldBlock.into())
+        }
+    }
+
+    impl<F> Wait for F {}
+}
+
+impl<F: Read + poll::Wait> Read for Patient<F> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.0.read(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.0.wait(false)?,
+                done => return done,
+            }
+        }
+    }
+}
+
+impl<F: Write + poll::Wait> Write for Patient<F> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            match self.0.write(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.0.wait(true)?,
+                done => return done,
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
