@@ -102,6 +102,9 @@ impl<R: Read> ChunkReader<R> {
     }
 }
 
+/// Bytes that an input is asked for first, where there is nothing to write over.
+const STEP_BYTES_MIN: usize = 64 << 10;
+
 /// A reader that takes bytes back: what was read beyond the last whole record.
 struct Ahead<R> {
     input: R,
@@ -116,21 +119,34 @@ impl<R: Read> Ahead<R> {
     }
 
     /// Fills `bytes`, of which the first `held` count, up to `goal`; true when nothing is left behind them. What a chunk before has left
-    /// there is written over as it is: cleared memory would be written twice.
+    /// there is written over as it is: cleared memory would be written twice. Behind the chunk of a small input it is cleared by steps,
+    /// for the next input may be small as well.
     fn fill(
         &mut self,
         bytes: &mut Vec<u8>,
         held: &mut usize,
         goal: usize,
     ) -> std::io::Result<bool> {
-        make_room(bytes, *held, goal);
+        if bytes.capacity() < goal {
+            // New memory is zeros as it comes, and a small input never touches most of it.
+            let mut room = vec![0; goal];
+            room[..*held].copy_from_slice(&bytes[..*held]);
+            *bytes = room;
+        } else if 4 * bytes.len() >= goal {
+            bytes.resize(bytes.len().max(goal), 0);
+        }
         let back = &self.back[self.back_at..];
         let take = back.len().min(goal.saturating_sub(*held));
+        bytes.resize(bytes.len().max(*held + take), 0);
         bytes[*held..*held + take].copy_from_slice(&back[..take]);
         self.back_at += take;
         *held += take;
         while *held < goal && !self.ended {
-            match self.input.read(&mut bytes[*held..goal]) {
+            if *held >= bytes.len() {
+                bytes.resize((4 * *held).max(STEP_BYTES_MIN).min(goal), 0);
+            }
+            let end = bytes.len().min(goal);
+            match self.input.read(&mut bytes[*held..end]) {
                 Ok(0) => self.ended = true,
                 Ok(got) => *held += got,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -150,18 +166,6 @@ impl<R: Read> Ahead<R> {
             self.back.splice(0..0, bytes.iter().copied());
             self.back_at = 0;
         }
-    }
-}
-
-/// Makes `bytes` as long as `goal` at least, and keeps the first `held`.
-fn make_room(bytes: &mut Vec<u8>, held: usize, goal: usize) {
-    if bytes.capacity() >= goal {
-        bytes.resize(bytes.len().max(goal), 0);
-    } else {
-        // New memory is zeros as it comes, and a small input never touches most of it.
-        let mut room = vec![0; goal];
-        room[..held].copy_from_slice(&bytes[..held]);
-        *bytes = room;
     }
 }
 
