@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import functools
 import os
+import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, MappingView, Sequence, Set
 from typing import Any, Callable, TypeVar, cast
 
@@ -423,11 +424,20 @@ class Rows:
 
     def _result(self, rows: Any) -> Any:
         """What a database's driver has as the answer to a query."""
-        if type(rows).__module__.partition(".")[0] in ("duckdb", "_duckdb") and getattr(rows, "description", None):
+        is_duckdb = type(rows).__module__.partition(".")[0] in ("duckdb", "_duckdb")
+        if is_duckdb and getattr(rows, "description", None):
             _refuse_changed((column[0], column[1]) for column in rows.description)
+        elif is_duckdb and hasattr(rows, "execute"):
+            raise UsageError(f"a {type(rows).__name__} has no rows before a query: write what its sql(QUERY) or execute(QUERY) returns")
         for fetch in ("fetch_arrow", "to_arrow_reader", "fetch_record_batch"):
             if hasattr(rows, fetch):
-                return getattr(rows, fetch)()
+                with warnings.catch_warnings():
+                    # DuckDB says of each of its calls for these rows which other query the program should have made.
+                    warnings.filterwarnings("ignore", "Arrow output on a DB-API result", UserWarning)
+                    found = getattr(rows, fetch)()
+                if found is None:
+                    raise UsageError(f"the rows of the {type(rows).__name__} have been read: a result can be written once")
+                return found
         # As PEP 249 has it: the names of tuples.
         description = getattr(rows, "description", None)
         if self.columns is None and hasattr(rows, "fetchone"):

@@ -5,6 +5,7 @@ import decimal
 import re
 import time
 import uuid
+import warnings
 from decimal import Decimal as D
 
 import pytest
@@ -241,6 +242,26 @@ def test_what_duckdb_has_for_infinity_is_a_bad_row(database, type):
         if type not in ("timestamp_s", "timestamp_ms"):
             assert all("DuckDB writes for infinity" in row.message for row in refused)
         assert database.values("id") == [3, 4]
+
+
+def test_results_of_duckdb_are_loaded_without_its_warnings(sqlite):
+    """Which of its calls copies less is no concern of the program's."""
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect() as connection, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(inrush.UsageError, match=r"has no rows before a query: write what its sql\(QUERY\)"):
+            sqlite.write(connection)
+        sqlite.write(connection.execute("select 1 as a"))
+        with sqlite.writer(if_exists="append") as rows:
+            rows.write(connection.execute("select 2 as a"))
+        assert sqlite.values("a") == [1, 2]
+        result = connection.execute("select 3 as a")
+        result.fetchall()
+        try:
+            sqlite.write(result, if_exists="append")
+        except inrush.UsageError as error:
+            assert "have been read" in str(error)
+    assert sqlite.values("a") == [1, 2]
 
 
 def test_results_of_older_versions_of_duckdb_are_loaded(sqlite):
