@@ -15,6 +15,7 @@ mod errors;
 mod feed;
 mod job;
 mod options;
+mod own;
 mod rows;
 mod stream;
 mod watch;

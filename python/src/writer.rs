@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use crossbeam_channel::never;
 use inrush::plan::Inference;
@@ -17,6 +17,7 @@ use pyo3::types::PyDict;
 use crate::column::Taking;
 use crate::errors;
 use crate::options::{Asked, check_rejects};
+use crate::own;
 use crate::rows::{self, Rows};
 use crate::stream;
 use crate::watch::{TICK, Watch, Watching, go_on};
@@ -118,11 +119,7 @@ impl Untyped {
     }
 
     fn hold(&mut self, batch: RecordBatch) {
-        // Of a slice only what is in it; what can't be counted so is one of few.
-        let bytes_of = |column: &Arc<dyn Array>| {
-            let bytes = column.to_data().get_slice_memory_size();
-            bytes.unwrap_or_else(|_| column.get_array_memory_size()) + size_of_val(column)
-        };
+        let bytes_of = |column: &ArrayRef| own::bytes_of(column) + size_of_val(column);
         self.bytes += batch.columns().iter().map(bytes_of).sum::<usize>();
         self.batches.push(batch);
     }
@@ -591,7 +588,12 @@ impl RowWriter {
         let mut reader = stream::with_nulls(reader, untyped);
         self.begin_with(py, held.state(py)?, reader.schema())?;
         while let Some(batch) = held.apart(|| py.detach(|| reader.next())) {
-            self.send_aligned(py, held.state(py)?, &batch.map_err(stream::failed)?)?;
+            let batch = batch.map_err(stream::failed)?;
+            for part in own::parts(&batch) {
+                // The program may write to its memory, or have it filled again, as soon as this returns.
+                let part = py.detach(|| own::copy(&part)).map_err(stream::failed)?;
+                self.send_aligned(py, held.state(py)?, &part)?;
+            }
         }
         Ok(())
     }

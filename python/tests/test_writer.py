@@ -711,6 +711,94 @@ print(after - before, rows.report.plan.memory_ceiling_bytes)
     assert grown * 1024 < ceiling < 200e6
 
 
+@pytest.mark.parametrize("commit", ["end", "batch"])
+def test_rows_are_those_that_were_there_when_they_were_written(sqlite, commit):
+    """A program fills the same memory again, of which batches are no copies."""
+    numpy, pandas, polars, arrow = map(pytest.importorskip, ("numpy", "pandas", "polars", "pyarrow"))
+    values = numpy.zeros(3, "int64")
+    frame = pandas.DataFrame({"v": values}, copy=False)
+
+    kinds = {
+        "pandas": lambda: frame,
+        "polars": lambda: polars.DataFrame({"v": values}),
+        "pyarrow": lambda: arrow.table({"v": arrow.array(values)}),
+        "a stream": lambda: arrow.table({"v": arrow.array(values)}).to_reader(),
+        "a struct": lambda: arrow.record_batch({"v": arrow.array(values)}).to_struct_array(),
+    }
+    for kind, make in kinds.items():
+        with sqlite.writer(commit=commit, if_exists="replace") as rows:
+            for number in range(40):
+                values[:] = number
+                rows.write(make())
+            values[:] = -1
+        assert sqlite.values("v") == [number for number in range(40) for _ in range(3)], kind
+
+
+#: Of Arrow's types each that keeps its values in another way, with values that use most of what it has.
+KEPT = {
+    "numbers": lambda arrow: arrow.array([1, None, 3, 4, 5]),
+    "flags": lambda arrow: arrow.array([True, None, False, True, True]),
+    "texts": lambda arrow: arrow.array(["a", None, "", "d" * 30, "é"]),
+    "large texts": lambda arrow: arrow.array(["a", None, "", "d" * 30, "é"], arrow.large_string()),
+    "views": lambda arrow: arrow.array(["a", None, "", "d" * 30, "e" * 13], arrow.string_view()),
+    "views of bytes": lambda arrow: arrow.array([b"a", None, b"", b"d" * 30, b"e" * 13], arrow.binary_view()),
+    "bytes of one length": lambda arrow: arrow.array([b"ab", None, b"cd", b"ef", b"gh"], arrow.binary(2)),
+    "words": lambda arrow: arrow.array(["a", None, "c" * 20, "a", "e"]).dictionary_encode(),
+    "words in views": lambda arrow: arrow.DictionaryArray.from_arrays(
+        arrow.array([0, None, 2, 0, 1], arrow.int8()), arrow.array(["a", "b" * 20, "c" * 20], arrow.string_view())
+    ),
+    "lists": lambda arrow: arrow.array([[1, 2], None, [], [None], [5, 6, 7]]),
+    "lists of words": lambda arrow: arrow.ListArray.from_arrays([0, 2, 2, 3, 3, 4], arrow.array(["a", "b", "a", "d"]).dictionary_encode()),
+    "lists of one length": lambda arrow: arrow.array([[1, 2], None, [3, 4], [None, 6], [7, 8]], arrow.list_(arrow.int64(), 2)),
+    "structs": lambda arrow: arrow.array([{"x": 1, "y": "a"}, None, {"x": None, "y": "c" * 20}, {"x": 4, "y": None}, {"x": 5, "y": "e"}]),
+    "structs of views": lambda arrow: arrow.array(
+        [{"y": "a"}, None, {"y": "c" * 20}, {"y": None}, {"y": "e"}], arrow.struct([("y", arrow.string_view())])
+    ),
+    "maps": lambda arrow: arrow.array([[("k", 1)], None, [], [("l", None)], [("m", 5)]], arrow.map_(arrow.string(), arrow.int64())),
+    "runs": lambda arrow: arrow.RunEndEncodedArray.from_arrays([1, 3, 5], arrow.array(["a", None, "c" * 20])),
+    "nulls": lambda arrow: arrow.nulls(5),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_values_of_any_kind_are_kept_as_they_are(sqlite, name):
+    """As they are loaded without a copy, also where a slice shares them with others."""
+    arrow = pytest.importorskip("pyarrow")
+    values = KEPT[name](arrow)
+    whole = arrow.concat_arrays([values, values]) if name == "numbers" else values
+    for start, length in ((0, 5), (1, 3), (2, 0), (4, 1)):
+        table = arrow.table({"n": list(range(length)), "v": whole.slice(start, length)})
+        sqlite.write(table, if_exists="replace")
+        plain = sqlite.read()
+        with sqlite.writer(if_exists="replace") as rows:
+            rows.write(table)
+        assert sqlite.read() == plain, (start, length)
+
+
+def test_a_frame_is_not_in_memory_twice(sqlite):
+    """Of one that is large so much is copied as the load takes."""
+    pytest.importorskip("pyarrow")
+    code = """
+import resource, sys, inrush, pyarrow
+memory = pyarrow.py_buffer(bytes(400_000_000))
+table = pyarrow.table({
+    "v": pyarrow.FixedSizeBinaryArray.from_buffers(pyarrow.binary(100_000), 4_000, [None, memory]),
+    "w": pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * 4_000, "int8"), pyarrow.array(["a", "b" * 1_000_000])),
+})
+with inrush.Writer("parquet:" + sys.argv[1], progress=False) as rows:
+    rows.write(table.slice(0, 10))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    rows.write(table)
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+print(grown * 1024, rows.report.rows_loaded)
+"""
+    done = run(code, sqlite.folder / "own.parquet", timeout=120)
+    assert done.returncode == 0, done.stderr
+    grown, loaded = map(int, done.stdout.split())
+    assert loaded == 4_010
+    assert grown < 200e6
+
+
 def test_other_threads_go_on_while_the_database_is_waited_for(sqlite):
     """The interpreter's lock is free."""
     sqlite.execute("create table t (id integer)")
