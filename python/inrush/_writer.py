@@ -192,7 +192,9 @@ class Writer(_inrush.RowWriter):
         pass
 
     def write(self, frame: Any) -> None:
-        """Adds the rows of a frame, of anything else that has Arrow's interface, or of a dict of columns. Columns are found by name."""
+        """Adds the rows of a frame, of anything else that has Arrow's interface, or of a dict of columns; they are copied. Columns are
+        found by name, and one that is missing is an error, unless `missing_columns="null"` makes it NULL.
+        """
         rows = Rows(frame)
         self.write_frame(*rows.frame(), rows.is_pandas, rows.untyped)
         self._notes.update(dict.fromkeys(rows.notes))

@@ -12,7 +12,7 @@ use arrow_array::{
 };
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, TimeUnit};
-use inrush::plan::{Misfit, ReadRequest, Readers, Spoiler, Trim, Type};
+use inrush::plan::{Misfit, MissingColumns, ReadRequest, Readers, Spoiler, Trim, Type};
 use inrush::source::{duration_text, interval_text};
 use inrush_scan::Zone;
 use pyo3::exceptions::{PyAttributeError, PyOverflowError, PyTypeError, PyValueError};
@@ -152,6 +152,8 @@ pub(crate) struct Taking {
     nan_is_null: bool,
     /// Whether blanks are cut off texts.
     trims: bool,
+    /// Whether a key that a row lacks is a mistake, and not NULL.
+    pub(crate) is_strict: bool,
     readers: Arc<Readers>,
 }
 
@@ -160,7 +162,9 @@ impl Taking {
     pub(crate) fn new(nan_is_null: bool, read: &ReadRequest) -> Self {
         // What can't be said is the load's to refuse.
         let trims = read.trim != Trim::No;
-        Self { nan_is_null, trims, readers: Arc::new(Readers::of(read).unwrap_or_default()) }
+        let is_strict = read.columns.missing == Some(MissingColumns::Fail);
+        let readers = Arc::new(Readers::of(read).unwrap_or_default());
+        Self { nan_is_null, trims, is_strict, readers }
     }
 }
 

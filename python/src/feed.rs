@@ -121,7 +121,7 @@ impl<'py> Begun<'py> {
         let mut iterator = object.try_iter()?;
         let Some(first) = iterator.next().transpose()? else { return Ok(None) };
         let mut rows = Rows::like(&first, names.cloned(), taking, 0)?;
-        rows.is_open = names.is_none();
+        rows.is_open = names.is_none() && !taking.is_strict;
         rows.push(&first)?;
         Ok(Some(Self { rows, iterator: iterator.into_any(), is_through: false }))
     }

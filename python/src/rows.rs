@@ -26,6 +26,9 @@ const SAMPLE_ROWS: usize = 10_000;
 /// The same where rows are large: about so many bytes of them.
 const SAMPLE_BYTES: usize = 64 << 20;
 
+/// What to do about a key that a row lacks.
+const STRICT: &str = "leave missing_columns=\"fail\" out, and it is NULL there";
+
 /// How rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -262,6 +265,12 @@ impl Rows {
                             found += 1;
                             self.bytes += column.push(&value)?;
                         }
+                        None if self.taking.is_strict => {
+                            let key = key.bind(py);
+                            let what = format!("row {} lacks the key '{key}'", self.position + 1);
+                            let error = Error::usage(what).advise(STRICT);
+                            return Err(errors::raise(py, &error, Vec::new()).into());
+                        }
                         None => column.push_null(),
                     }
                 }
@@ -276,7 +285,9 @@ impl Rows {
                 for (key, column) in self.keys.iter().zip(&mut self.columns) {
                     match row.getattr(key.bind(py)).map_err(Full::of_attribute) {
                         Ok(value) => self.bytes += column.push(&value)?,
-                        Err(Full::Value(_)) if is_open && !is_computed(row, key)? => {
+                        Err(Full::Value(_))
+                            if is_open && !self.taking.is_strict && !is_computed(row, key)? =>
+                        {
                             column.push_null();
                         }
                         Err(error) => return Err(error),
@@ -320,10 +331,17 @@ impl Rows {
     fn unknown_name(&self, py: Python<'_>, name: &str) -> PyErr {
         let position = self.position + 1;
         let what = if self.form == Form::Mapping { "key" } else { "field" };
-        errors::usage(
-            py,
-            format!("row {position} has a {what} '{name}', and there is no such column"),
-        )
+        let whose = match (self.is_own, self.is_behind_frame) {
+            (_, true) => "of the frame before",
+            (true, false) => "of the rows before",
+            (false, false) => "that columns= names",
+        };
+        let names: Vec<&str> = self.names().collect();
+        let columns = list(&names);
+        let error = Error::usage(format!(
+            "row {position} has a {what} '{name}', and the columns are those {whose}: {columns}"
+        ));
+        errors::raise(py, &error.advise(naming(&names, name)), Vec::new())
     }
 
     /// A key that is no name.
@@ -620,6 +638,21 @@ impl Rows {
         let schema = Arc::new(Schema::new(fields));
         Some(RecordBatch::try_new(schema, arrays).expect("columns of one length"))
     }
+}
+
+/// Names in a row, as far as a message has room for them.
+pub(crate) fn list(names: &[&str]) -> String {
+    const SHOWN_MAX: usize = 20;
+    let more = if names.len() > SHOWN_MAX { ", ..." } else { "" };
+    format!("{}{more}", names[..names.len().min(SHOWN_MAX)].join(", "))
+}
+
+/// How to say that there are these columns and one more.
+pub(crate) fn naming(names: &[&str], more: &str) -> String {
+    const NAMED_MAX: usize = 10;
+    let named: Vec<String> = names.iter().chain([&more]).map(|name| format!("{name:?}")).collect();
+    let named = if named.len() > NAMED_MAX { "...".to_owned() } else { named.join(", ") };
+    format!("columns=[{named}] names more")
 }
 
 /// Whether the object's class has something of this name that computes it: a field that is missing is none of these.

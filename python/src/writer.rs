@@ -6,9 +6,9 @@ use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef};
 use crossbeam_channel::never;
-use inrush::plan::Inference;
+use inrush::plan::{Case, Inference, MissingColumns};
 use inrush::{Aftermath, Error, LoadOptions, Observer, Report, Steps, Writer};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -174,6 +174,17 @@ impl State {
         self.writer.as_ref().map(Writer::schema).or(self.untyped.as_ref().map(|own| &own.schema))
     }
 
+    /// Which columns there are, and why, for messages.
+    fn columns_so_far(&self) -> String {
+        let whose = match &self.rows {
+            _ if self.names.is_some() => "that columns= names",
+            Some(rows) if !rows.is_behind_frame => "of the rows before",
+            _ => "of the frame before",
+        };
+        let names = self.schema().map(|schema| names_of(schema)).unwrap_or_default();
+        format!("the columns are those {whose}: {}", rows::list(&names))
+    }
+
     /// Closes the batch of rows so far, and holds it where the load hasn't begun.
     fn gather(&mut self) {
         let Some(rows) = &mut self.rows else { return };
@@ -207,6 +218,29 @@ impl State {
     fn begin_step(&mut self) {
         (self.in_step, self.since) = (0, None);
     }
+}
+
+fn names_of(schema: &Schema) -> Vec<&str> {
+    schema.fields().iter().map(|field| field.name().as_str()).collect()
+}
+
+/// The batch with the names of these columns, where its own are the same to whoever says how they are compared.
+fn called_as(batch: &RecordBatch, own: &Schema, case: Case) -> Result<RecordBatch, ArrowError> {
+    let given = batch.schema();
+    let mut left: Vec<&str> = names_of(own);
+    left.retain(|name| given.column_with_name(name).is_none());
+    let called = |field: &FieldRef| {
+        let name = field.name();
+        if own.column_with_name(name).is_some() {
+            return Arc::clone(field);
+        }
+        let Some(at) = left.iter().position(|own| case.is_same(own, name)) else {
+            return Arc::clone(field);
+        };
+        Arc::new(field.as_ref().clone().with_name(left.swap_remove(at)))
+    };
+    let fields: Vec<_> = given.fields().iter().map(called).collect();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), batch.columns().to_vec())
 }
 
 /// The state for as long as a call takes, but while it waits for the program's rows where the thread that looks after the clock may
@@ -704,9 +738,17 @@ impl RowWriter {
         let schema = match &state.names {
             None => schema,
             Some(names) => {
-                let field = |name: &String| match schema.column_with_name(name) {
-                    Some((_, field)) => field.clone(),
-                    None => Field::new(name, DataType::Null, true),
+                let case = self.shared.options.read.columns.case;
+                let alike = |name: &str| {
+                    let mut fields = schema.fields().iter();
+                    fields.find(|field| case.is_same(field.name(), name)).map(AsRef::as_ref)
+                };
+                let field = |name: &String| {
+                    let same = schema.column_with_name(name).map(|(_, field)| field);
+                    match same.or_else(|| alike(name)) {
+                        Some(field) => field.clone().with_name(name),
+                        None => Field::new(name, DataType::Null, true),
+                    }
                 };
                 Arc::new(Schema::new(names.iter().map(field).collect::<Vec<_>>()))
             }
@@ -726,24 +768,38 @@ impl RowWriter {
         batches.iter().try_for_each(|batch| self.send(py, state, batch))
     }
 
-    /// Sends a batch whose columns are found by name, as those of dicts are; one that it lacks is NULL.
+    /// Sends a batch whose columns are found by name. One that it lacks is NULL, where that is asked for.
     fn send_aligned(&self, py: Python<'_>, state: &mut State, batch: &RecordBatch) -> PyResult<()> {
         let Some(own) = state.schema() else { return Ok(()) };
-        let (own, given) = (Arc::clone(own), batch.schema());
+        let (own, columns) = (Arc::clone(own), &self.shared.options.read.columns);
+        let batch = called_as(batch, &own, columns.case).map_err(stream::failed)?;
+        let given = batch.schema();
         let is_unknown = |field: &&FieldRef| own.column_with_name(field.name()).is_none();
         if let Some(unknown) = given.fields().iter().find(is_unknown) {
             let name = unknown.name();
-            let what = format!("the frame has a column '{name}', and there is no such column");
-            return Err(errors::usage(py, what));
+            let what = format!("the frame has a column '{name}', and {}", state.columns_so_far());
+            let naming = rows::naming(&names_of(&own), name);
+            let error = Error::usage(what).advise(format!(
+                "{naming}, and missing_columns=\"null\" makes rows NULL that lack one"
+            ));
+            return Err(errors::raise(py, &error, Vec::new()));
+        }
+        let is_missing = |field: &&FieldRef| given.column_with_name(field.name()).is_none();
+        let missing: Vec<_> = own.fields().iter().filter(is_missing).collect();
+        if let Some(field) = missing.first()
+            && columns.missing != Some(MissingColumns::Null)
+        {
+            let what = format!("the frame lacks the column '{}'", field.name());
+            let error = Error::usage(format!("{what}, and {}", state.columns_so_far()))
+                .advise("missing_columns=\"null\" makes its rows NULL there");
+            return Err(errors::raise(py, &error, Vec::new()));
         }
         // The writer itself puts them in order.
         let (mut fields, mut arrays) = (given.fields().to_vec(), batch.columns().to_vec());
-        for field in own.fields() {
-            if given.column_with_name(field.name()).is_none() {
-                let ty = DataType::Null;
-                arrays.push(arrow_array::new_null_array(&ty, batch.num_rows()));
-                fields.push(Arc::new(Field::new(field.name(), ty, true)));
-            }
+        for field in missing {
+            let ty = DataType::Null;
+            arrays.push(arrow_array::new_null_array(&ty, batch.num_rows()));
+            fields.push(Arc::new(Field::new(field.name(), ty, true)));
         }
         let schema = Arc::new(Schema::new(fields));
         let batch = RecordBatch::try_new(schema, arrays).map_err(stream::failed)?;

@@ -127,7 +127,7 @@ def test_writers_take_frames(sqlite, frame):
 
 
 def test_writers_find_columns_by_name(sqlite):
-    with sqlite.writer() as rows:
+    with sqlite.writer(missing_columns="null") as rows:
         rows.insert({"id": 1, "name": "a"})
         rows.write(pa.table({"name": ["b"], "id": [2]}))
         rows.write(pa.table({"id": [3]}))

@@ -895,7 +895,7 @@ class Wider(Data):
 
 def test_fields_that_only_later_rows_have_are_no_less_fields(sqlite):
     """A row of another class, whose fields would be left out without a word."""
-    with pytest.raises(inrush.UsageError, match="row 2 has a field 'size', and there is no such column"):
+    with pytest.raises(inrush.UsageError, match="row 2 has a field 'size', and the columns are those of the rows before: id, name"):
         sqlite.write([Data(1, "a"), Wider(2, "b", 7)])
     sqlite.write([Data(1, "a"), Wider(2, "b", 7)], columns=["id", "name"])
     assert sqlite.read()[1] == [(1, "a"), (2, "b")]

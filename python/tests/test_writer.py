@@ -261,6 +261,80 @@ def test_a_row_that_is_refused_is_not_added(sqlite):
     assert sqlite.read()[1] == [(1, 2), (3, 4)]
 
 
+def test_a_column_that_a_later_frame_lacks_is_a_mistake(sqlite):
+    """As one that a later file lacks is: it was NULL without a word."""
+    pandas = pytest.importorskip("pandas")
+    frames = pandas.DataFrame({"a": [1], "price": [2.5]}), pandas.DataFrame({"a": [3]}), {"a": [4]}
+    for said in ({}, {"missing_columns": "fail"}, {"columns": ["a", "price"]}):
+        with sqlite.writer(if_exists="replace", **said) as rows:
+            rows.write(frames[0])
+            for lacking in frames[1:]:
+                with pytest.raises(inrush.UsageError, match='the frame lacks the column \'price\', and .*: a, price; missing_columns="null"'):
+                    rows.write(lacking)
+        assert sqlite.read() == (["a", "price"], [(1, 2.5)])
+    with sqlite.writer(if_exists="replace", missing_columns="null") as rows:
+        for frame in frames:
+            rows.write(frame)
+    assert sqlite.read() == (["a", "price"], [(1, 2.5), (3, None), (4, None)])
+
+
+def test_a_key_that_a_later_row_lacks_is_null_unless_it_is_said_to_be_a_mistake(sqlite):
+    with sqlite.writer() as rows:
+        rows.insert_many([{"a": 1, "b": 2}, {"a": 3}])
+    assert sqlite.read()[1] == [(1, 2), (3, None)]
+    with sqlite.writer(if_exists="replace", missing_columns="fail") as rows:
+        rows.insert({"a": 1, "b": 2})
+        with pytest.raises(inrush.UsageError, match="row 2 lacks the key 'b'"):
+            rows.insert({"a": 3})
+    assert sqlite.read()[1] == [(1, 2)]
+    for given in ([{"a": 1, "b": 2}, {"a": 3}], [{"a": 3}, {"a": 1, "b": 2}]):
+        for form in (list, iter):
+            with pytest.raises(inrush.UsageError, match="row [12] lacks the key 'b'|row 2 has a key 'b'"):
+                sqlite.write(form(given), if_exists="replace", missing_columns="fail")
+
+
+def test_what_is_no_column_of_the_first_rows_says_how_to_name_it(sqlite):
+    """A column of the table it may well be."""
+    pandas = pytest.importorskip("pandas")
+    sqlite.execute("create table t (a integer, b text)")
+    more = r'columns=\["a", "b"\] names more'
+    with sqlite.writer(if_exists="append") as rows:
+        rows.insert({"a": 1})
+        with pytest.raises(inrush.UsageError, match="row 2 has a key 'b', and the columns are those of the rows before: a; " + more):
+            rows.insert({"a": 2, "b": "x"})
+        with pytest.raises(inrush.UsageError, match="the frame has a column 'b', and the columns are those of the rows before: a; " + more):
+            rows.write(pandas.DataFrame({"a": [2], "b": ["x"]}))
+    with sqlite.writer(if_exists="append") as rows:
+        rows.write(pandas.DataFrame({"a": [2]}))
+        with pytest.raises(inrush.UsageError, match="the frame has a column 'b', and the columns are those of the frame before: a; " + more):
+            rows.write(pandas.DataFrame({"a": [2], "b": ["x"]}))
+        with pytest.raises(inrush.UsageError, match="row 2 has a key 'b', and the columns are those of the frame before: a; " + more):
+            rows.insert({"a": 2, "b": "x"})
+    with sqlite.writer(if_exists="append", columns=["a", "b"], missing_columns="null") as rows:
+        rows.write(pandas.DataFrame({"a": [3]}))
+        rows.write(pandas.DataFrame({"b": ["x"], "a": [4]}))
+        with pytest.raises(inrush.UsageError, match="'c', and the columns are those that columns= names: a, b"):
+            rows.insert({"c": 1})
+    assert sqlite.read()[1] == [(1, None), (2, None), (3, None), (4, "x")]
+
+
+def test_names_of_later_frames_are_compared_as_those_of_the_first(sqlite):
+    sqlite.execute("create table t (a integer, b text)")
+    frames = {"A": [1], "b": ["x"]}, {"B": ["y"], "a": [2]}, {"a": [3], "b": ["z"]}
+    for said in ({}, {"case": "ignore"}, {"columns": ["a", "B"]}):
+        sqlite.execute("delete from t")
+        with sqlite.writer(if_exists="append", **said) as rows:
+            for frame in frames:
+                rows.write(frame)
+            with pytest.raises(inrush.UsageError, match="has a column"):
+                rows.write({"a": [4], "A": [5], "b": ["x"]})
+        assert sqlite.read()[1] == [(1, "x"), (2, "y"), (3, "z")]
+    with sqlite.writer(case="exact", if_exists="replace") as rows:
+        rows.write(frames[2])
+        with pytest.raises(inrush.UsageError, match="has a column 'B'"):
+            rows.write(frames[1])
+
+
 def test_commit_is_for_steps(sqlite):
     with pytest.raises(inrush.UsageError, match='commit="batch"'), sqlite.writer() as rows:
         rows.insert({"id": 1})
