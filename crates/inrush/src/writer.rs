@@ -18,7 +18,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bo
 use crate::load::{Earlier, run, run_behind};
 use crate::observer::Observer;
 use crate::plan::{Column, IfExists, LoadOptions, Plan, Request, plan_rows};
-use crate::report::Report;
+use crate::report::{Report, StepsReport};
 use inrush_core::error::{Aftermath, Error, Result};
 use inrush_core::target::Lease;
 use inrush_source::{BatchSource, columns_of};
@@ -204,6 +204,7 @@ impl Writer {
             since: None,
             earlier: Earlier::default(),
             total: None,
+            committed_steps: 0,
             committed: Arc::clone(&committed),
         };
         let worker = spawn(move || committer.serve(&batches))?;
@@ -446,8 +447,9 @@ struct Committer {
     since: Option<Instant>,
     /// Bad rows of all steps so far, and the files that they are in.
     earlier: Earlier,
-    /// All steps so far.
+    /// All steps so far, and how many of them had rows.
     total: Option<Report>,
+    committed_steps: u64,
     /// Rows of all steps so far, for whoever has the writer.
     committed: Arc<AtomicU64>,
 }
@@ -485,7 +487,11 @@ impl Committer {
         if self.rows > 0 || self.total.is_none() {
             self.commit()?;
         }
-        self.total.take().ok_or_else(|| Error::source("the load has ended before its rows"))
+        let total = self.total.take();
+        let mut total = total.ok_or_else(|| Error::source("the load has ended before its rows"))?;
+        total.steps =
+            Some(StepsReport { committed: self.committed_steps, ..StepsReport::default() });
+        Ok(total)
     }
 
     fn due(&self) -> Option<Instant> {
@@ -521,6 +527,7 @@ impl Committer {
         })?;
         self.earlier = earlier;
         self.waiting.clear();
+        self.committed_steps += u64::from(self.rows > 0);
         self.rows = 0;
         self.since = None;
         self.committed.fetch_add(report.rows_loaded, Relaxed);

@@ -50,15 +50,15 @@ pub struct Report {
     /// The files that hold bad rows.
     #[serde(serialize_with = "inrush_core::path::serialize_all")]
     pub rejects: Vec<PathBuf>,
-    /// The steps of a load that was committed in steps (`--guarantee chunks`); `None` of one that was all or nothing. Rows are those of
-    /// all steps, seconds and bytes those of this run.
+    /// The steps of a load that was committed in steps (`--guarantee chunks`, or a writer's); `None` of one that was all or nothing. Rows
+    /// are those of all steps, seconds and bytes those of this run.
     pub steps: Option<StepsReport>,
     /// What a user should know although the load went well.
     pub warnings: Vec<String>,
 }
 
 /// The steps of a load.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct StepsReport {
     /// How many were committed.
     pub committed: u64,
