@@ -1080,7 +1080,13 @@ fn kind_of<'py>(
                 (module, name) => {
                     // What has an order only once it is a list, or can be had only once.
                     let is_iterable = value.hasattr("__iter__")?;
-                    let advice = if is_iterable { ": make a list of it" } else { "" };
+                    let advice = if is_iterable {
+                        ": make a list of it"
+                    } else if name == "Period" {
+                        ": of a column astype(str) makes texts, and dt.to_timestamp() moments"
+                    } else {
+                        ""
+                    };
                     return Err(PyTypeError::new_err(format!(
                         "no database has a type for values of {module}.{name}{advice}"
                     )));

@@ -8,6 +8,7 @@ import decimal
 import enum
 import functools
 import io
+import itertools
 import math
 import pathlib
 import sqlite3
@@ -891,6 +892,14 @@ def test_a_float_that_is_no_number_among_texts_is_told(database):
 @dataclasses.dataclass
 class Wider(Data):
     size: int = 9
+
+
+@pytest.mark.parametrize(("first", "late"), [(1, 2**70), (decimal.Decimal("1.5"), decimal.Decimal("1.125")), (1, "x")])
+def test_a_late_value_that_its_column_does_not_take_says_how_to_name_the_type(sqlite, first, late):
+    """Also where it is one of the kind, and beyond what the column holds."""
+    rows = itertools.chain([{"a": first}] * 10_001, [{"a": late}])
+    with pytest.raises(inrush.RejectedRows, match=r'types=\{"a": "TYPE"\} says what the column is'):
+        sqlite.write(rows)
 
 
 def test_fields_that_only_later_rows_have_are_no_less_fields(sqlite):

@@ -400,11 +400,14 @@ impl Tally {
                 };
                 let special = special_shown(&reject.message);
                 match (&reject.column, special, null_like(plan, reject)) {
-                    (Some(column), None, _) if reject.code == Code::Type && is_guess(&column) => error
-                        .advise(format!(
+                    (Some(column), None, _)
+                        if matches!(reject.code, Code::Type | Code::Range) && is_guess(&column) =>
+                    {
+                        error.advise(format!(
                             "{} says what the column is: its type is the one that the load began with",
                             said_of("--type", column, "TYPE")
-                        )),
+                        ))
+                    }
                     (Some(column), Some(special), _) => error.advise(format!(
                         "{} loads NULL for it: column {column} takes no such number",
                         said_of("--null", column, special),
