@@ -329,6 +329,10 @@ def test_passwords_are_not_told():
         with pytest.raises(inrush.TargetError) as caught:
             call("postgres://me:secret@127.0.0.1:1/x")
         assert "secret" not in str(caught.value) + repr(caught.value)
+        for scheme in ("sqlite", "duckdb", "csv", "jsonl", "parquet"):
+            with pytest.raises(inrush.UsageError, match="takes a file, and this is a URL") as caught:
+                call(f"{scheme}:postgres://me:secret@host/x")
+            assert "secret" not in str(caught.value) + repr(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -338,6 +342,8 @@ def test_passwords_are_not_told():
         ("postgres://me:secret@host/db?password=secret", "postgres://me@host/db"),
         ("mysql://me:sec/ret@host/db", ""),
         ("host=db password=secret", "..."),
+        ("duckdb:postgres://me:secret@host/db", "..."),
+        ("csv:https://me:secret@host/db.csv", "..."),
         ("own.db", "own.db"),
     ],
 )

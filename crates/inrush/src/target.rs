@@ -79,7 +79,9 @@ pub fn find(text: &str) -> Result<(&'static dyn Target, Location)> {
     inrush_core::path::expect_expanded(text)?;
     // What a name that is not UTF-8 is, too.
     if text.starts_with("file://") {
-        return Err(Error::usage(format!("'{text}' is a URL of a source, and no target"))
+        // Behind a question mark other programs have what opens the file.
+        let (path, behind) = text.split_once('?').map_or((text, ""), |(path, _)| (path, "?..."));
+        return Err(Error::usage(format!("'{path}{behind}' is a URL of a source, and no target"))
             .advise("name the target by its path, which has to be UTF-8"));
     }
     spelled::refuse_misread(text)?;

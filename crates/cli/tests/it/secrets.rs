@@ -85,6 +85,23 @@ fn the_parameters_of_a_file_are_not_repeated() {
     run.says(&["takes no parameters, and would take ?key=... for a part", "write sqlite:x.db;"]);
 }
 
+/// A scheme of files says that all behind it is a name, which it hardly is.
+#[test]
+fn a_url_behind_the_scheme_of_a_file_is_not_repeated() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id\n1\n");
+    for scheme in ["sqlite:", "duckdb:", "csv:", "jsonl:", "parquet:", "sqlite:///"] {
+        for url in ["postgres://u:SECRET@h/x", "https://u:SECRET@h/x", "https://h/x?key=SECRET"] {
+            let place = format!("{scheme}{}", url.replace("SECRET", SECRET));
+            for options in [&["load"][..], &["plan"], &["plan", "--json"]] {
+                let run = fixture.misused(&[options, &["in.csv", &place]].concat());
+                assert_secret_kept(&run);
+                run.says(&["takes a file, and this is a URL"]);
+            }
+        }
+    }
+}
+
 /// Of a place that stands where a command, a name or an option's value belongs.
 #[test]
 fn a_password_is_not_repeated_by_what_refuses_the_word() {

@@ -42,6 +42,12 @@ pub(super) fn refuse_misread(text: &str) -> Result<()> {
         let path = parameters(rest).map_or(rest, |(path, _)| path);
         return Err(refused(path, ": a file has one scheme").advise(written(known, &scheme, rest)));
     }
+    let bare = rest.trim_start_matches('/');
+    if is_url(bare) {
+        let why = format!(": {scheme}: takes a file, and this is a URL");
+        let advice = advice(bare).unwrap_or_else(|| written(known, &scheme, rest));
+        return Err(refused(bare, &why).advise(advice));
+    }
     if let Some((path, name)) = parameters(rest)
         && !Path::new(rest).exists()
     {
@@ -78,6 +84,12 @@ pub(crate) fn refuse_server(source: &str) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Whether a text is a URL, be it one of several schemes.
+fn is_url(text: &str) -> bool {
+    let is_word = |word: &str| scheme(&format!("{word}:")).is_some();
+    text.split_once("://").is_some_and(|(words, _)| words.split(':').all(is_word))
 }
 
 /// A file's path, and the name of the first parameter behind it.
@@ -173,7 +185,10 @@ pub(super) fn advice(text: &str) -> Option<String> {
             let meant = if is_whole { rest.to_owned() } else { spelling(inner)? };
             Some(format!("leave jdbc: out: write {meant}"))
         }
-        "file" => Some(format!("write the path alone: {rest}")).filter(|_| is_shown),
+        "file" => {
+            let path = parameters(rest).map_or(rest, |(path, _)| path);
+            Some(format!("write the path alone: {path}")).filter(|_| is_shown)
+        }
         store if STORES.contains(&store) && rest.starts_with("//") && has_files() => Some(format!(
             "write a file, such as parquet:OUT.parquet, and copy it to {store}: with the store's own client"
         )),
@@ -278,6 +293,11 @@ mod tests {
             ("sqlite:file:x.db?mode=ro&cache=shared", "write sqlite:x.db"),
             ("sqlite:file:///x.db?mode=ro", "write sqlite:/x.db"),
             ("sqlite3:x.db?mode=ro", "write sqlite:x.db; what can be set is said by --set"),
+            ("file:/x.db?mode=rw", "write the path alone: /x.db"),
+            ("sqlite:postgres://u@h/d", "write postgres://USER@HOST"),
+            ("csv:mysql2://u@h/d", "write mysql://USER@HOST"),
+            ("parquet:s3://b/x.parquet", "write a file, such as parquet:OUT.parquet, and copy it"),
+            ("jsonl:https://h/a.jsonl?token=x", "write csv:PATH, jsonl:PATH or "),
         ] {
             let told = advice(text);
             assert!(told.starts_with(wanted), "{text}: {told}");
@@ -286,5 +306,24 @@ mod tests {
             assert!(find(text).is_ok(), "{text}");
         }
         assert_eq!(find("sqlite:///:memory:").unwrap().1.secret, ":memory:");
+    }
+
+    #[test]
+    fn a_url_behind_the_scheme_of_a_file_is_refused_and_not_shown() {
+        for scheme in
+            ["sqlite:", "sqlite3:", "sqlite://", "sqlite:///", "csv:", "jsonl:", "parquet:"]
+        {
+            for url in [
+                "postgres://u:tiger@h/d",
+                "https://h/a?key=tiger",
+                "S3://tiger:k@b/a",
+                "jdbc:mysql://u:tiger@h/d",
+            ] {
+                let place = format!("{scheme}{url}");
+                let error = find(&place).err().expect(&place);
+                assert!(!error.to_string().contains("tiger"), "{error}");
+                assert!(error.what().ends_with("takes a file, and this is a URL"), "{error}");
+            }
+        }
     }
 }
