@@ -39,6 +39,10 @@ pub(crate) fn leave(py: Python<'_>) {
         at_work.iter().for_each(|watch| watch.stop());
         !at_work.is_empty()
     };
+    // The lock of an interpreter that ends with the process as a part of it can be let go, and not be had again.
+    if !is_at_work() {
+        return;
+    }
     py.detach(|| {
         while is_at_work() && began.elapsed() < LEAVING_MAX {
             thread::sleep(Duration::from_millis(5));

@@ -766,6 +766,17 @@ rows.insert_many({"id": number} for number in range(30_000))
     assert not sqlite.exists()
 
 
+def test_an_interpreter_within_the_process_does_not_keep_it_from_its_end():
+    pytest.importorskip("_xxsubinterpreters")
+    code = """
+import sys, _xxsubinterpreters as interpreters
+interpreters.run_string(interpreters.create(), f"import sys; sys.path[:] = {sys.path}; import inrush")
+print("through")
+"""
+    done = run(code, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "through\n"), done.stderr
+
+
 def test_memory_is_bounded(sqlite):
     """By the plan, and not by the rows: 300 MB of them."""
     code = """
