@@ -984,3 +984,29 @@ def test_a_dict_that_is_none_of_columns(sqlite, rows, said):
     with pytest.raises(inrush.UsageError, match=said):
         sqlite.write(rows)
     assert not sqlite.exists()
+
+
+@pytest.mark.parametrize("way", ["list", "generator", "writer"])
+def test_bad_rows_that_are_allowed_keep_a_column_its_type(database, way):
+    """Whatever its rows come from, as of files."""
+    rows = [{"a": number} for number in range(20)] + [{"a": "x"}]
+    bad = []
+    options = {"max_rejects": 5, "rejects": bad}
+    if way == "writer":
+        with database.writer(**options) as writer:
+            writer.insert_many(rows)
+        report = writer.report
+    else:
+        report = database.write(iter(rows) if way == "generator" else rows, **options)
+    assert database.values("a") == [row["a"] for row in rows[:-1]]
+    assert [row.row for row in bad] == [{"a": "x"}]
+    assert ["column a is integer, as max_rejects=5 allows" in warning for warning in report.warnings] == [True]
+
+
+def test_more_bad_rows_than_allowed_make_text_of_what_can_be_read_again(sqlite):
+    rows = [{"a": 1}] * 20 + [{"a": "x"}] * 3 + [{"a": 1}] * 12_000 + [{"a": "x"}] * 3
+    report = sqlite.write(rows, max_rejects=5, rejects=[])
+    assert (report.rows_loaded, sqlite.values("a")[-1]) == (12_026, "x")
+    assert sum("started again" in warning for warning in report.warnings) == 1
+    with pytest.raises(inrush.RejectedRows, match="row 12026"):
+        sqlite.write(iter(rows), max_rejects=5, rejects=[], if_exists="replace")

@@ -71,7 +71,7 @@ fn kept(
 ) -> Vec<Option<Type>> {
     let mut kept = vec![None; fields.len()];
     let candidate = |(at, field): (usize, &FieldFacts)| {
-        let is_text = field.ty == Type::Text && !field.is_declared && is_open(&field);
+        let is_text = field.ty == Type::Text && is_open(&field);
         Some((at, nearly(field.spoiler.as_ref().filter(|_| is_text)?)?))
     };
     let mut candidates: Vec<(usize, Nearly)> =
