@@ -27,6 +27,8 @@ use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyT
 pub(crate) enum Kind {
     Bool,
     Int,
+    /// Of 64 bits, and no double is that number.
+    Long,
     /// Beyond 64 bits.
     BigInt,
     Float,
@@ -215,8 +217,8 @@ pub(crate) struct Column {
     last: Option<Kind>,
     /// Rows that were taken, or came before the column did.
     before: u64,
-    /// Those that it had when its type was said.
-    said: Option<Kinds>,
+    /// Those that it had when its type was said, and that type.
+    said: Option<(Kinds, DataType)>,
     /// Of decimals and of integers beyond 64 bits: the most digits before the point, and behind it.
     whole: usize,
     scale: usize,
@@ -342,9 +344,12 @@ impl Column {
         // What most columns hold, without further ado.
         match &mut self.data {
             Data::Int(values) if value.is_exact_instance_of::<PyInt>() => {
-                if let Ok(number) = value.extract::<i64>() {
+                if let Ok(number) = value.extract::<i64>()
+                    && let kind = kind_of_integer(number)
+                    && self.kinds.has(kind)
+                {
                     values.push(number);
-                    return Ok(self.pushed(Kind::Int, 8));
+                    return Ok(self.pushed(kind, 8));
                 }
             }
             Data::Float(values) if value.is_exact_instance_of::<PyFloat>() => {
@@ -432,7 +437,7 @@ impl Column {
                 values.append(value.extract::<bool>()?);
                 1
             }
-            (Data::Int(values), Kind::Int) => {
+            (Data::Int(values), Kind::Int | Kind::Long) => {
                 values.push(value.extract()?);
                 8
             }
@@ -458,9 +463,10 @@ impl Column {
                 }
                 8
             }
-            (Data::Text(..) | Data::Bytes(_), Kind::Text | Kind::Int | Kind::Float)
-                if is_null(&self.spellings, kind, value)? =>
-            {
+            (
+                Data::Text(..) | Data::Bytes(_),
+                Kind::Text | Kind::Int | Kind::Long | Kind::Float,
+            ) if is_null(&self.spellings, kind, value)? => {
                 self.kinds.add(kind);
                 self.push_null();
                 return Ok(1);
@@ -476,7 +482,7 @@ impl Column {
                 };
                 spans.push(text.as_bytes())?;
                 let bytes = text.len() + 4;
-                if matches!(kind, Kind::Decimal | Kind::BigInt | Kind::Int) {
+                if matches!(kind, Kind::Decimal | Kind::BigInt | Kind::Long | Kind::Int) {
                     self.count_digits(text);
                 }
                 bytes
@@ -519,7 +525,7 @@ impl Column {
                 let text = text.cast::<PyString>()?.to_str()?;
                 inrush_scan::timestamp_micros(text.as_bytes()).is_some()
             }
-            Kind::Bool | Kind::Int | Kind::Float => self.kinds.has(Kind::Bytes),
+            Kind::Bool | Kind::Int | Kind::Long | Kind::Float => self.kinds.has(Kind::Bytes),
             _ => false,
         })
     }
@@ -594,18 +600,17 @@ impl Column {
 
     /// Its type is what its values so far say, if there are some.
     pub(crate) fn settle(&mut self) {
-        if self.said.is_none_or(|said| said == Kinds::default()) {
-            self.said = Some(self.kinds);
+        if self.said.as_ref().is_none_or(|(kinds, _)| *kinds == Kinds::default()) {
+            self.said = Some((self.kinds, self.field().data_type().clone()));
         }
     }
 
-    /// Whether its type would be another by now, where no value says so: any value is a text, which is the type of a column that had
-    /// none, of times of day, UUIDs and durations, and a decimal among integers looks like a float.
+    /// Whether its type would be another by now.
     pub(crate) fn was_misleading(&self) -> bool {
-        let Some(said) = self.said.filter(|said| *said != self.kinds) else { return false };
-        let is_exact = self.kinds.is_within(&[Kind::Int, Kind::BigInt, Kind::Decimal]);
-        let is_form = said.text_type().is_some_and(Type::is_kind_of_text);
-        said == Kinds::default() || is_form || (is_exact && said.is_within(&[Kind::Int]))
+        let Some((kinds, ty)) = &self.said else { return false };
+        (*kinds == Kinds::default() && self.has_values())
+            || kinds.text_type() != self.kinds.text_type()
+            || ty != self.field().data_type()
     }
 
     /// What is to be said of a column that the load took for one of text.
@@ -624,7 +629,7 @@ impl Column {
     /// That values of other kinds have come once the type was settled, where those before were texts, or none.
     fn late(&self) -> Option<String> {
         const TEXTS: [Kind; 2] = [Kind::Text, Kind::Named];
-        let said = self.said?;
+        let (said, _) = *self.said.as_ref()?;
         if !said.is_within(&TEXTS) || self.kinds.is_within(&TEXTS) {
             return None;
         }
@@ -664,8 +669,10 @@ impl Column {
         }
         let kind = if value.is_exact_instance_of::<PyString>() {
             Kind::Text
-        } else if value.is_exact_instance_of::<PyInt>() && value.extract::<i64>().is_ok() {
-            Kind::Int
+        } else if value.is_exact_instance_of::<PyInt>()
+            && let Ok(number) = value.extract::<i64>()
+        {
+            kind_of_integer(number)
         } else if value.is_exact_instance_of::<PyFloat>() && !self.nan_is_null {
             Kind::Float
         } else {
@@ -712,6 +719,7 @@ impl Column {
     fn begin(&self, kind: Kind, own: Texts, keeps_type: bool) -> Data {
         let rows = self.rows;
         let alike: &[Kind] = match kind {
+            Kind::Int | Kind::Long => &[Kind::Int, Kind::Long],
             Kind::Moment | Kind::Instant => &[Kind::Moment, Kind::Instant],
             _ => &[kind],
         };
@@ -730,7 +738,7 @@ impl Column {
                 values.append_n(rows, false);
                 Data::Bool(values)
             }
-            Kind::Int => Data::Int(vec![0; rows]),
+            Kind::Int | Kind::Long => Data::Int(vec![0; rows]),
             Kind::Float => Data::Float(vec![0.0; rows]),
             Kind::Date => Data::Date(vec![0; rows]),
             Kind::Moment => Data::Moment(vec![0; rows], false),
@@ -832,9 +840,9 @@ impl Column {
         let ty = match () {
             () if kinds == Kinds::default() => DataType::Utf8,
             () if within(&[K::Bool]) => DataType::Boolean,
-            () if within(&[K::Int]) => DataType::Int64,
+            () if within(&[K::Int, K::Long]) => DataType::Int64,
             () if within(&[K::Int, K::Float]) => DataType::Float64,
-            () if within(&[K::Int, K::BigInt, K::Decimal]) => self.decimal(),
+            () if within(&[K::Int, K::Long, K::BigInt, K::Decimal]) => self.decimal(),
             () if within(&[K::Date]) => DataType::Date32,
             () if within(&[K::Moment]) => moment(None),
             () if within(&[K::Instant]) => moment(Some("UTC".into())),
@@ -861,29 +869,30 @@ impl Column {
             }
             _ => Type::Text,
         };
-        let candidates: [(Type, &[Kind]); 12] = [
-            (Type::Boolean, &[K::Bool]),
-            (Type::Integer, &[K::Int]),
-            (Type::Float, &[K::Int, K::Float]),
-            (decimal, &[K::Int, K::BigInt, K::Decimal]),
-            (Type::Date, &[K::Date]),
-            (Type::Timestamp { zone: false }, &[K::Moment]),
-            (Type::Timestamp { zone: true }, &[K::Instant]),
-            (Type::Bytes, &[K::Bytes]),
-            (Type::Time, &[K::Time]),
-            (Type::Uuid, &[K::Uuid]),
-            (Type::Interval, &[K::Duration]),
-            (Type::Json, &[K::Json]),
+        // A type, the kinds that make a column one of it, and those that it takes besides.
+        type Candidate<'a> = (Type, &'a [Kind], &'a [Kind]);
+        let candidates: [Candidate<'_>; 12] = [
+            (Type::Boolean, &[K::Bool], &[]),
+            (Type::Integer, &[K::Int, K::Long], &[]),
+            (Type::Float, &[K::Float], &[K::Int]),
+            (decimal, &[K::BigInt, K::Decimal], &[K::Int, K::Long]),
+            (Type::Date, &[K::Date], &[]),
+            (Type::Timestamp { zone: false }, &[K::Moment], &[]),
+            (Type::Timestamp { zone: true }, &[K::Instant], &[]),
+            (Type::Bytes, &[K::Bytes], &[]),
+            (Type::Time, &[K::Time], &[]),
+            (Type::Uuid, &[K::Uuid], &[]),
+            (Type::Interval, &[K::Duration], &[]),
+            (Type::Json, &[K::Json], &[]),
         ];
-        // Integers alone are no floats, and no decimals.
-        let is_open = |(ty, kinds): &(Type, &[Kind])| {
-            let own = if kinds.len() > 1 { &kinds[1..] } else { kinds };
+        let is_open = |(ty, own, _): &Candidate<'_>| {
             *ty != Type::Text && own.iter().any(|kind| self.kinds.has(*kind))
         };
         // Of several the one that held out longest.
-        let nearest = candidates.into_iter().filter(is_open).filter_map(|(narrower, kinds)| {
-            let fitting: u64 = kinds.iter().map(|kind| self.counts[*kind as usize]).sum();
-            let is_other = |at: &usize| !kinds.iter().any(|kind| *kind as usize == *at);
+        let nearest = candidates.into_iter().filter(is_open).filter_map(|(narrower, own, also)| {
+            let kinds = || own.iter().chain(also);
+            let fitting: u64 = kinds().map(|kind| self.counts[*kind as usize]).sum();
+            let is_other = |at: &usize| !kinds().any(|kind| *kind as usize == *at);
             let others = (0..KINDS).filter(is_other).filter_map(|at| self.firsts[at].as_ref());
             let (row, value) = others.min_by_key(|(row, _)| *row)?;
             Some((fitting, row, narrower, value))
@@ -899,7 +908,7 @@ impl Column {
     fn decimal(&self) -> DataType {
         // Digits of those that came as integers of 64 bits are not counted.
         const INTEGER_DIGITS: usize = 19;
-        let has_integers = self.kinds.has(Kind::Int);
+        let has_integers = self.kinds.has(Kind::Int) || self.kinds.has(Kind::Long);
         let whole = self.whole.max(if has_integers { INTEGER_DIGITS } else { 0 });
         match (u8::try_from(whole), i8::try_from(self.scale)) {
             (Ok(whole), Ok(scale)) if usize::from(whole) + self.scale <= 38 => {
@@ -938,7 +947,7 @@ fn is_null(nulls: &[String], kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<b
             let text = value.cast::<PyString>()?;
             text.to_str().is_ok_and(|text| nulls.iter().any(|null| null == text))
         }
-        Kind::Int => {
+        Kind::Int | Kind::Long => {
             let number: i64 = value.extract()?;
             nulls.iter().any(|null| inrush_scan::integer(null.as_bytes()) == Ok(number))
         }
@@ -984,7 +993,7 @@ fn kind_of<'py>(
         } else if value.is_instance_of::<PyBool>() {
             Kind::Bool
         } else if value.is_instance_of::<PyInt>() {
-            if value.extract::<i64>().is_ok() { Kind::Int } else { Kind::BigInt }
+            value.extract().map_or(Kind::BigInt, kind_of_integer)
         } else if value.is_instance_of::<PyFloat>() {
             if nan_is_null && value.extract::<f64>()?.is_nan() {
                 return Ok(None);
@@ -1096,6 +1105,14 @@ fn kind_of<'py>(
         return Ok(Some((kind, value)));
     }
     Err(PyTypeError::new_err("an enumeration whose values are enumerations has no end"))
+}
+
+/// What an integer of 64 bits is: of the bits from its first one to its last a double has 53.
+#[inline]
+fn kind_of_integer(number: i64) -> Kind {
+    let size = number.unsigned_abs();
+    let is_double = size >> 53 == 0 || size.leading_zeros() + size.trailing_zeros() >= 11;
+    if is_double { Kind::Int } else { Kind::Long }
 }
 
 fn is_of(value: &Bound<'_, PyAny>, class: &Py<PyType>) -> PyResult<bool> {
@@ -1211,7 +1228,9 @@ fn text_of<'py>(kind: Kind, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Py
             PyString::new(py, word).into_any()
         }
         // `repr` of a subclass may be anything.
-        Kind::Int | Kind::BigInt => py.get_type::<PyInt>().call_method1("__repr__", (value,))?,
+        Kind::Int | Kind::Long | Kind::BigInt => {
+            py.get_type::<PyInt>().call_method1("__repr__", (value,))?
+        }
         Kind::Float => PyString::new(py, &float_text(value.extract()?)).into_any(),
         // Without an exponent, but for one of which no database has the digits.
         Kind::Decimal => {

@@ -229,8 +229,9 @@ impl<'py> Given<'py> {
     }
 
     /// Whether the first rows have said what isn't so of all, and nobody has looked at the others yet.
-    fn is_misled(&self) -> bool {
-        matches!(self, Given::Rows { begun: Some(begun), is_whole: false, .. } if begun.rows.are_misleading())
+    fn is_misled(&self, watching: &Watching) -> bool {
+        let is_open = |name: &str| watching.watch.is_open(name);
+        matches!(self, Given::Rows { begun: Some(begun), is_whole: false, .. } if begun.rows.are_misleading(is_open))
     }
 
     /// Looks at all rows the next time.
@@ -356,7 +357,7 @@ pub(crate) fn feed<'py, T: Send + 'static>(
         let mut is_misled = false;
         let (outcome, raised) = watch.wait(py, &done, &asked, |to: Wanted| {
             let served = serve(py, watch, &mut given, is_replayable, &to);
-            if is_replayable && given.is_misled() {
+            if is_replayable && given.is_misled(watch) {
                 // The load fails without the rest of its rows, and begins again with what all of them say.
                 is_misled = true;
                 return Ok(());
@@ -390,7 +391,7 @@ fn serve<'py>(
     given.again(watching)?;
     loop {
         let mut batch = given.next(py, watching)?;
-        if is_replayable && given.is_misled() {
+        if is_replayable && given.is_misled(watching) {
             return Ok(());
         }
         let is_last = batch.is_none();

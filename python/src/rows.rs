@@ -424,9 +424,10 @@ impl Rows {
         self.columns.iter_mut().for_each(Column::settle);
     }
 
-    /// Whether what came since would have made other columns, which nothing later can correct.
-    pub(crate) fn are_misleading(&self) -> bool {
-        self.has_unknown || self.columns.iter().any(Column::was_misleading)
+    /// Whether what came since would have made other columns, where their types are not said in another way.
+    pub(crate) fn are_misleading(&self, is_open: impl Fn(&str) -> bool) -> bool {
+        let is_other = |column: &Column| column.was_misleading() && is_open(&column.name);
+        self.has_unknown || self.columns.iter().any(is_other)
     }
 
     /// What a report is to warn of: values that have become text.

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use arrow_schema::Schema;
 use crossbeam_channel::{Receiver, RecvError, bounded, never, select};
 use inrush::pipe::{Phase, Progress};
+use inrush::plan::Plan;
 use inrush::{Kind, Observer, Reject};
 use inrush_cli::ProgressMode;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PySystemExit};
@@ -92,6 +93,8 @@ pub(crate) struct Watch {
     rejected: Mutex<Vec<Reject>>,
     /// Columns of floats: in JSON a decimal looks like one.
     floats: Mutex<Vec<String>>,
+    /// Columns whose types the rows' values say, once there is a plan.
+    open: Mutex<Option<Vec<String>>>,
 }
 
 impl Watch {
@@ -107,6 +110,7 @@ impl Watch {
             last: Mutex::default(),
             rejected: Mutex::default(),
             floats: Mutex::default(),
+            open: Mutex::default(),
         }
     }
 
@@ -121,6 +125,12 @@ impl Watch {
         *self.floats.lock().unwrap_or_else(PoisonError::into_inner) = floats;
     }
 
+    /// Whether a column's type is what the rows' values say.
+    pub(crate) fn is_open(&self, column: &str) -> bool {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.as_ref().is_none_or(|open| open.iter().any(|name| name == column))
+    }
+
     /// The bad rows that were told since.
     pub(crate) fn take_rejected(&self) -> Vec<Reject> {
         std::mem::take(&mut *self.rejected.lock().unwrap_or_else(PoisonError::into_inner))
@@ -130,6 +140,14 @@ impl Watch {
 impl Observer for Watch {
     fn stop(&self) -> Option<&AtomicBool> {
         Some(&self.stop)
+    }
+
+    fn planned(&self, plan: &Plan) {
+        let choice = &plan.choice;
+        let open = choice.columns.iter().zip(&choice.fields);
+        let open = open.filter(|(column, _)| column.declared.is_none() && !column.is_asked());
+        let open = open.map(|(_, field)| plan.facts.source.fields[*field].source_name().to_owned());
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(open.collect());
     }
 
     fn phase(&self, phase: &Phase) {

@@ -17,7 +17,7 @@ import typing
 import uuid
 
 import pytest
-from conftest import Postgres, assert_same
+from conftest import Duckdb, Postgres, Sqlite, assert_same
 
 import inrush
 
@@ -986,10 +986,81 @@ def test_a_dict_that_is_none_of_columns(sqlite, rows, said):
     assert not sqlite.exists()
 
 
-@pytest.mark.parametrize("way", ["list", "generator", "writer"])
+def outcome(place, rows, columns=("id", "v"), **options):
+    """What comes of rows in a new table: the type of `v`, and the rows, or which of them are bad."""
+    bad = []
+    report = place.write(rows, columns=list(columns), if_exists="replace", max_rejects="all", rejects=bad, **options)
+    (ty,) = [column["type"] for column in report.plan.columns if column["name"] == "v"]
+    return ty, repr(place.read()), [row.position for row in bad], report.warnings
+
+
+NAN, INFINITY = math.nan, math.inf
+
+#: Values that are written otherwise than most of their column, and are of its type.
+ODD = {
+    "nan among integers": ([1, NAN, 3], "float"),
+    "infinity among floats": ([1.5, -INFINITY, 3.5], "float"),
+    "nan among decimals": ([decimal.Decimal("1.10"), decimal.Decimal("NaN"), decimal.Decimal("3.30")], "decimal(38,2)"),
+    "a negative zero": ([decimal.Decimal("19.99"), decimal.Decimal("-0.00"), 3], "decimal(38,2)"),
+    "a long decimal": ([decimal.Decimal("-0.00"), decimal.Decimal("1234567890.12345678901234567")], "decimal(38,17)"),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_value_is_kept_or_bad_whether_rows_can_be_read_again_or_not(place, name):
+    """The type is that of the values' kinds: no way to write one of them makes it another."""
+    values, ty = ODD[name]
+    rows = list(enumerate(values))
+    of_list = outcome(place, rows)
+    if place.has_types:
+        assert of_list[0] in (ty, "text" if ty != "float" else ty)
+    assert outcome(place, iter(rows)) == of_list
+    assert outcome(place, {"id": list(range(len(values))), "v": values}, ("id", "v")) == of_list
+    late = rows[:1] * 10_001 + rows[1:]
+    assert outcome(place, late)[2] == [10_000 + position for position in of_list[2]]
+
+
+@pytest.mark.parametrize("value", [NAN, INFINITY])
+@pytest.mark.parametrize("first", [1, 1.5])
+def test_floats_that_are_no_numbers_are_bad_where_the_target_has_none(database, first, value):
+    rows = [{"a": first}, {"a": value}]
+    has_it = isinstance(database, (Postgres, Duckdb)) or (isinstance(database, Sqlite) and value == INFINITY)
+    for rows in (rows, iter(rows)):
+        bad = []
+        report = database.write(rows, max_rejects=1, rejects=bad, if_exists="replace")
+        assert repr(database.values("a")) == repr([float(first), value] if has_it else [float(first)])
+        assert (len(bad), report.warnings) == (0 if has_it else 1, [])
+
+
+def test_decimals_are_never_floats(database):
+    """Neither a zero with a sign nor a late float makes them some."""
+    D = decimal.Decimal
+    is_text = isinstance(database, Sqlite)
+    report = database.write([{"a": D("19.99")}, {"a": D("-0.00")}])
+    assert [column["type"] for column in report.plan.columns] == ["decimal(38,2)"]
+    assert [D(value) for value in database.values("a")] == [D("19.99"), 0]
+    assert all(isinstance(value, str if is_text else D) for value in database.values("a"))
+    for last in ([D("1.10"), 1e17], [D("1.10")] * 12_000 + [1e17], [D("1.10")] * 12_000 + [0.5]):
+        report = database.write([{"a": value} for value in last], if_exists="replace")
+        assert database.values("a")[-1] == ("1e+17" if last[-1] == 1e17 else "0.5")
+        assert database.values("a")[0] == "1.10"
+        assert ["column a is text" in warning for warning in report.warnings] == [True]
+
+
+def test_objects_in_a_frame_have_the_type_of_their_kinds(database):
+    """Beside a column that Arrow has no type for they are taken value by value."""
+    pandas = pytest.importorskip("pandas")
+    D = decimal.Decimal
+    frame = pandas.DataFrame({"d": [{"x": 1}, {}], "n": [D("19.99"), D("-0.00")]})
+    report = database.write(frame)
+    assert [column["type"] for column in report.plan.columns] == ["json", "decimal(38,2)"]
+    assert [D(value) for value in database.values("n")] == [D("19.99"), 0]
+
+
+@pytest.mark.parametrize("way", ["list", "late", "generator", "writer"])
 def test_bad_rows_that_are_allowed_keep_a_column_its_type(database, way):
     """Whatever its rows come from, as of files."""
-    rows = [{"a": number} for number in range(20)] + [{"a": "x"}]
+    rows = [{"a": number} for number in range(11_000 if way == "late" else 20)] + [{"a": "x"}]
     bad = []
     options = {"max_rejects": 5, "rejects": bad}
     if way == "writer":
@@ -1003,6 +1074,14 @@ def test_bad_rows_that_are_allowed_keep_a_column_its_type(database, way):
     assert ["column a is integer, as max_rejects=5 allows" in warning for warning in report.warnings] == [True]
 
 
+def test_types_that_bad_rows_keep_hold_what_is_written_otherwise(database):
+    D = decimal.Decimal
+    rows = [{"a": D("1.50")}] * 20 + [{"a": D("-0.00")}, {"a": "x"}]
+    for rows in (rows, iter(rows)):
+        assert database.write(rows, max_rejects=1, rejects=[], if_exists="replace").rows_rejected == 1
+        assert [D(value) for value in database.values("a")[-2:]] == [D("1.50"), 0]
+
+
 def test_more_bad_rows_than_allowed_make_text_of_what_can_be_read_again(sqlite):
     rows = [{"a": 1}] * 20 + [{"a": "x"}] * 3 + [{"a": 1}] * 12_000 + [{"a": "x"}] * 3
     report = sqlite.write(rows, max_rejects=5, rejects=[])
@@ -1010,3 +1089,23 @@ def test_more_bad_rows_than_allowed_make_text_of_what_can_be_read_again(sqlite):
     assert sum("started again" in warning for warning in report.warnings) == 1
     with pytest.raises(inrush.RejectedRows, match="row 12026"):
         sqlite.write(iter(rows), max_rejects=5, rejects=[], if_exists="replace")
+
+
+def test_existing_columns_are_what_they_are_whatever_rows_mislead(sqlite):
+    """Their rows are read once."""
+    asked = []
+
+    class Rows(list):
+        def __iter__(self):
+            asked.append(1)
+            return super().__iter__()
+
+    rows = [{"a": 1}] * 12_000 + [{"a": 2.5}]
+    sqlite.execute("create table t (a real)")
+    sqlite.write(Rows(rows), if_exists="append")
+    assert sqlite.values("a")[-1] == 2.5
+    appended = len(asked)
+    asked.clear()
+    sqlite.write(Rows(rows), if_exists="replace")
+    assert sqlite.values("a")[-1] == 2.5
+    assert appended < len(asked)

@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use crate::pipe::reject::Reject;
+use crate::plan::Plan;
 use inrush_core::flow::{Phase, Progress};
 
 /// Follows a load, and can stop it.
@@ -12,6 +13,9 @@ pub trait Observer: Sync {
     fn stop(&self) -> Option<&AtomicBool> {
         None
     }
+
+    /// What the load is about to do; again where a try has found out that another way is better.
+    fn planned(&self, _plan: &Plan) {}
 
     /// The load begins a phase.
     fn phase(&self, _phase: &Phase) {}
@@ -45,6 +49,10 @@ pub(crate) struct Redirected<'a, R> {
 impl<R: Fn(&Reject) + Sync> Observer for Redirected<'_, R> {
     fn stop(&self) -> Option<&AtomicBool> {
         self.observer.stop()
+    }
+
+    fn planned(&self, plan: &Plan) {
+        self.observer.planned(plan);
     }
 
     fn phase(&self, phase: &Phase) {

@@ -99,6 +99,11 @@ impl Source {
         self.inputs.first().is_some_and(|input| matches!(input.place, Place::Rows))
     }
 
+    /// Whether the types of a program's rows are those of the first ones, so that it may begin again with others.
+    pub fn is_guess(&self) -> bool {
+        self.tables.iter().any(columns::Table::is_guess)
+    }
+
     /// For each input, its encoding, where that is another one than UTF-8.
     pub fn decoded(&self) -> Vec<Option<&'static str>> {
         let other =

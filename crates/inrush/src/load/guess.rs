@@ -61,7 +61,12 @@ pub(crate) fn guess_again(
 /// The plan for a load that can't change its table's types on the way, for a step of it is committed by then, or rows are out, or can't be
 /// taken back: all values are looked at first, unless the types are known without that.
 pub(super) fn looked_at(mut plan: Plan, observer: &dyn Observer, began: Instant) -> Result<Plan> {
-    let is_guess = plan.choice.columns.iter().any(|column| !column.is_pinned());
+    let is_of_first_rows = plan.source.is_guess();
+    let is_open = |column: &Column| {
+        let is_said = column.declared.is_some() || column.is_asked();
+        !column.is_pinned() || is_of_first_rows && !is_said
+    };
+    let is_guess = plan.choice.columns.iter().any(is_open);
     // Of JSON not even the columns are known.
     let is_json = matches!(plan.source.grammar, Grammar::Json(_));
     let is_stream = plan.facts.target.is_stream && plan.facts.source.seekable;

@@ -98,6 +98,7 @@ fn tries(earlier: &mut Earlier, plan: &Plan, observer: &dyn Observer) -> Result<
     if let Some(report) = steps::finished(plan) {
         return Ok(report);
     }
+    observer.planned(plan);
     let mut plan = guess::looked_at(plan.clone(), observer, began).map_err(|error| {
         changed(plan, &error).unwrap_or(error).leaving(Aftermath::NothingChanged)
     })?;
@@ -124,6 +125,7 @@ fn tries(earlier: &mut Earlier, plan: &Plan, observer: &dyn Observer) -> Result<
         let next = next.map_err(|error| changed(&plan, &error).unwrap_or(error).leaving(aftermath));
         let Some((next, how)) = next? else { return Err(error) };
         plan = next;
+        observer.planned(&plan);
         let note = format!("{}: the load started again {how}", error.what());
         if is_guess {
             plan.facts.source.reasons.push(note.clone());

@@ -231,7 +231,14 @@ impl Source {
         facts.seekable = is_replayable;
         if is_guess {
             facts.reasons = vec!["types are those of the first rows' values".to_owned()];
-            facts.fields.iter_mut().for_each(|field| field.is_declared = false);
+            // Which values numbers and truths are, and what values of several kinds are, does not depend on how they are written.
+            let is_final = |field: &FieldFacts| {
+                let is_number = Family::of(field.ty) == Some(Family::Number);
+                field.spoiler.is_some() || field.ty == Type::Boolean || is_number
+            };
+            for field in facts.fields.iter_mut().filter(|field| !is_final(field)) {
+                field.is_declared = false;
+            }
         }
         Ok((source, facts))
     }
@@ -760,6 +767,11 @@ fn unreadable(failure: Failure) -> Error {
 }
 
 impl Table {
+    /// Whether it is rows of a program whose types are those of the first ones.
+    pub(super) fn is_guess(&self) -> bool {
+        matches!(&self.store, Store::Rows { rows, .. } if rows.source().is_guess())
+    }
+
     fn of(store: Store, readings: Vec<Reading>, input: &Input) -> Result<Self> {
         if readings.is_empty() {
             return Err(Error::source(format!("{} has no columns", input.name)));

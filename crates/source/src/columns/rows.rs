@@ -35,8 +35,9 @@ pub trait BatchSource: Send {
         0
     }
 
-    /// Whether the schema's types are what the first rows look like, and not what all of them are said to be: then a column of a new
-    /// table gets another type when a later value isn't of its own, if the rows are replayable.
+    /// Whether the schema's types are what the first rows look like, and not what all of them are said to be: then a column of days,
+    /// moments, durations and other values that are written in several ways gets another type in a new table when a later value isn't of
+    /// its own, if the rows are replayable. What is no number is a bad row of a column of numbers, as without a guess.
     fn is_guess(&self) -> bool {
         false
     }
