@@ -630,15 +630,22 @@ impl Column {
     fn late(&self) -> Option<String> {
         const TEXTS: [Kind; 2] = [Kind::Text, Kind::Named];
         let (said, _) = *self.said.as_ref()?;
-        if !said.is_within(&TEXTS) || self.kinds.is_within(&TEXTS) {
+        // Times of day and the like, where the target has no type for them.
+        let form = said.text_type().filter(|ty| ty.is_kind_of_text());
+        let known: &[Kind] = if form.is_some() { &[] } else { &TEXTS };
+        if form.is_none() && !said.is_within(&TEXTS) || self.kinds.is_within(known) {
             return None;
         }
-        let is_other = |at: &usize| !TEXTS.iter().any(|kind| *kind as usize == *at);
+        let is_other =
+            |at: &usize| !known.iter().any(|kind| *kind as usize == *at) && (said.0 >> at) & 1 == 0;
         let others = (0..KINDS).filter(is_other).filter_map(|at| self.firsts[at].as_ref());
         let (row, value) = others.min_by_key(|(row, _)| *row)?;
-        let why = match said == Kinds::default() {
-            true => "the first rows have no value that says what it is",
-            false => "the first rows have texts in it",
+        let why = match form {
+            Some(ty) => format!("the first rows are of type {ty}, which are texts there"),
+            None if said == Kinds::default() => {
+                "the first rows have no value that says what it is".to_owned()
+            }
+            None => "the first rows have texts in it".to_owned(),
         };
         let name = &self.name;
         let types = match self.common_type() {

@@ -1091,6 +1091,31 @@ def test_more_bad_rows_than_allowed_make_text_of_what_can_be_read_again(sqlite):
         sqlite.write(iter(rows), max_rejects=5, rejects=[], if_exists="replace")
 
 
+LATE = {
+    "interval": (dt.timedelta(hours=26), 5),
+    "time": (dt.time(1), "x"),
+    "uuid": (uuid.UUID(int=5), 5),
+}
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_a_late_value_of_another_kind_is_a_bad_row_of_a_generator(place, name):
+    """Or a text where the target has no type for such values, which is told; a list is looked at as a whole."""
+    first, last = LATE[name]
+
+    def rows():
+        return [{"a": first}] * 10_001 + [{"a": last}]
+
+    report = place.write(rows())
+    assert (report.rows_loaded, report.rows_rejected) == (10_002, 0)
+    if place.has_types:
+        assert f"column a is text: 10001 of 10002 values seen are of type {name}" in report.warnings[0]
+    bad = []
+    report = place.write(iter(rows()), if_exists="replace", max_rejects="all", rejects=bad)
+    told = [warning for warning in report.warnings if f"the first rows are of type {name}" in warning]
+    assert (len(bad), len(told)) in [(1, 0), (0, 1 if place.has_types else 0)]
+
+
 def test_existing_columns_are_what_they_are_whatever_rows_mislead(sqlite):
     """Their rows are read once."""
     asked = []

@@ -471,10 +471,11 @@ fn made_columns(
                 _ if text => (Type::Text, true),
                 Settled::As(ty) => {
                     let ty = facts.target.own_type(ty);
-                    // One that is finer than the engine's disproves it, as it does with moments.
-                    (ty, field.is_declared && !matches!(ty, Type::Time | Type::Interval))
+                    // One that is finer than the engine's disproves it, as it does with moments, where the rows can be had again.
+                    let is_fine = matches!(ty, Type::Time | Type::Interval);
+                    (ty, field.is_declared && !(is_fine && facts.source.seekable))
                 }
-                Settled::Hoped => (ty, false),
+                Settled::Hoped => (ty, field.is_declared && !facts.source.seekable),
                 Settled::Text => (Type::Text, field.is_declared),
             };
             let is_key = |key: &String| is_alike(key, &field.name);
