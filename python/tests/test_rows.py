@@ -1095,6 +1095,9 @@ LATE = {
     "interval": (dt.timedelta(hours=26), 5),
     "time": (dt.time(1), "x"),
     "uuid": (uuid.UUID(int=5), 5),
+    "date": (dt.date(2024, 1, 1), dt.datetime(2024, 1, 2)),
+    "timestamp": (dt.datetime(2024, 1, 1, 5), dt.date(2024, 1, 2)),
+    "timestamptz": (UTC_NOON, dt.date(2024, 1, 2)),
 }
 
 
@@ -1114,6 +1117,8 @@ def test_a_late_value_of_another_kind_is_a_bad_row_of_a_generator(place, name):
     report = place.write(iter(rows()), if_exists="replace", max_rejects="all", rejects=bad)
     told = [warning for warning in report.warnings if f"the first rows are of type {name}" in warning]
     assert (len(bad), len(told)) in [(1, 0), (0, 1 if place.has_types else 0)]
+    if name in ("date", "timestamp", "timestamptz"):
+        assert [row.position for row in bad] == [10_002]
 
 
 def test_existing_columns_are_what_they_are_whatever_rows_mislead(sqlite):

@@ -246,15 +246,15 @@ impl Column {
     }
 
     /// Whether only values are taken that stay as they are written. A guess takes no others, for they disprove it. Where a type is
-    /// a promise, a value may be written otherwise and be the same; but days and moments of which `--type` speaks are those that
-    /// a guess would find, whatever else the engine takes for one.
+    /// a promise, a value may be written otherwise and be the same; but days and moments of a new table, or of which `--type` speaks,
+    /// are those that a guess would find, whatever else the engine takes for one.
     pub fn is_strict(&self) -> bool {
         let is_moment =
             matches!(self.ty, Type::Date | Type::Timestamp { .. } | Type::TimestampNs { .. });
         match self.basis {
             Basis::Inferred | Basis::Settled => true,
             Basis::Asked => is_moment,
-            Basis::Declared => false,
+            Basis::Declared => is_moment && self.declared.is_none(),
         }
     }
 }
