@@ -66,7 +66,7 @@ pub enum Aftermath {
         /// Rows that are out.
         rows: u64,
     },
-    /// The target did not answer when asked to undo; its own recovery decides.
+    /// The target did not answer when asked to undo, and its own recovery decides; or its file has lost its name during the commit.
     Unknown,
 }
 

@@ -53,6 +53,19 @@ pub fn of_bytes(bytes: Vec<u8>) -> Option<PathBuf> {
     String::from_utf8(bytes).ok().map(PathBuf::from)
 }
 
+/// What a file system calls a file: its device, and its number there. Elsewhere than on Unix it takes an open file to tell.
+#[cfg(unix)]
+pub fn number(found: &std::fs::Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt as _;
+    Some((found.dev(), found.ino()))
+}
+
+/// The same where it is not told.
+#[cfg(not(unix))]
+pub fn number(_: &std::fs::Metadata) -> Option<(u64, u64)> {
+    None
+}
+
 /// A part of a path as text: `caf%E9.csv`.
 pub fn name(part: &OsStr) -> Cow<'_, str> {
     name_of_bytes(part.as_encoded_bytes())

@@ -218,6 +218,64 @@ pub fn not_in_place(shown: impl fmt::Display, error: &io::Error) -> Error {
     }
 }
 
+/// A file by the name that leads to it, so that it can be asked later whether the name still does: a database that is moved or replaced while
+/// it is open goes on taking rows, and who opens the name afterwards finds none of them.
+#[derive(Debug)]
+pub struct Named {
+    path: PathBuf,
+    number: Option<(u64, u64)>,
+}
+
+impl Named {
+    /// What is at `path` now, with links followed; `None` where nothing is.
+    pub fn of(path: &Path) -> Option<Self> {
+        let found = fs::metadata(path).ok()?;
+        Some(Self { path: path.to_owned(), number: crate::path::number(&found) })
+    }
+
+    /// Whether the name still leads to the file. Elsewhere than on Unix, where files that are open keep their names, whether it leads to one.
+    pub fn is_in_place(&self) -> bool {
+        fs::metadata(&self.path).is_ok_and(|found| crate::path::number(&found) == self.number)
+    }
+
+    /// Makes sure of that before rows are committed.
+    ///
+    /// # Errors
+    /// When the name leads elsewhere, or nowhere.
+    pub fn expect_in_place(&self, shown: impl fmt::Display) -> Result<()> {
+        match self.is_in_place() {
+            true => Ok(()),
+            false => Err(not_at_its_name(shown)),
+        }
+    }
+
+    /// The same once they are committed; `log` is where the engine has what it has not taken into the file yet.
+    ///
+    /// # Errors
+    /// As [`Named::expect_in_place`], and they say where the rows are.
+    pub fn expect_kept(&self, shown: impl fmt::Display, log: &Path) -> Result<()> {
+        if self.is_in_place() {
+            return Ok(());
+        }
+        let behind = match log.exists() {
+            true => format!(" and in {}", log.display()),
+            false => String::new(),
+        };
+        Err(Error::target(format!(
+            "{shown} was moved, replaced or removed by another process during the commit: the rows are in the file that had this name \
+             before{behind}"
+        ))
+        .advise(format!("look for that file, and put it back as {shown}"))
+        .advise("or, if it is gone, run the load again: it will look at what is there now"))
+    }
+}
+
+/// Why nothing is committed into a database that has lost its name.
+pub fn not_at_its_name(shown: impl fmt::Display) -> Error {
+    Error::target(format!("{shown} was moved, replaced or removed by another process meanwhile"))
+        .advise("run the load again: it will look at what is there now")
+}
+
 /// Has the new name of a file survive a crash. What could not be made sure, in words: some file systems can't sync a directory, and
 /// that undoes nothing.
 pub fn sync_name(path: &Path) -> Option<String> {
@@ -346,6 +404,28 @@ mod tests {
         assert_eq!(publish(&hidden, &path).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!((fs::read(&path).unwrap(), hidden.exists()), (b"ours".to_vec(), true));
         assert_eq!(sync_name(&path), None);
+    }
+
+    #[test]
+    fn a_name_that_leads_to_another_file_is_noticed() {
+        let place = tempfile::tempdir().unwrap();
+        let (path, other) = (place.path().join("a.db"), place.path().join("b.db"));
+        assert!(Named::of(&path).is_none());
+        fs::write(&path, b"").unwrap();
+        let named = Named::of(&path).unwrap();
+        fs::write(&path, b"rows").unwrap();
+        assert!(named.is_in_place());
+        fs::rename(&path, &other).unwrap();
+        assert!(!named.is_in_place());
+        assert!(
+            named.expect_in_place("a.db").is_err() && named.expect_kept("a.db", &other).is_err()
+        );
+        fs::write(&path, b"rows").unwrap();
+        assert_eq!(named.is_in_place(), !cfg!(unix));
+        fs::rename(&other, &path).unwrap();
+        assert!(named.is_in_place());
+        named.expect_in_place("a.db").unwrap();
+        named.expect_kept("a.db", &other).unwrap();
     }
 
     #[test]

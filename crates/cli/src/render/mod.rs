@@ -90,7 +90,7 @@ pub(crate) fn error(error: &anyhow::Error, has_target: bool, again: &str) {
                 Some(Aftermath::Unknown) => {
                     let _ = writeln!(
                         text,
-                        "the target did not answer when asked to undo: look at it before you go on"
+                        "what the target holds now is not known: look at it before you go on"
                     );
                 }
                 _ if has_target => text.push_str("nothing changed in the target\n"),

@@ -108,6 +108,9 @@ mod crash;
 mod crash_pages;
 /// A table of the real world against Python's csv module.
 mod flights;
+/// Databases that are moved, replaced or removed while a load writes to them.
+#[cfg(feature = "sqlite")]
+mod moved;
 /// What once went wrong: each test is named after it.
 mod regressions;
 /// Passwords in URLs.

@@ -17,6 +17,7 @@ use crate::library::{
 };
 use inrush_core::error::Error;
 use inrush_core::locks::{self, Claim, FileLock};
+use inrush_core::pending::{Named, not_at_its_name};
 use inrush_core::signature;
 use inrush_core::target::Row;
 use inrush_core::wording::shell_word;
@@ -31,6 +32,8 @@ pub(super) enum Cause {
     Files,
     Interrupt,
     Memory,
+    /// The database's file has lost its name, as we have found out.
+    Moved,
     Other,
 }
 
@@ -81,6 +84,8 @@ impl Refusal {
 pub(super) struct Database {
     library: &'static Library,
     handle: DatabaseHandle,
+    /// The file that it is in; `None` in memory.
+    named: Option<Arc<Named>>,
     /// After the handle's end.
     _claim: Claim,
 }
@@ -146,15 +151,18 @@ impl Database {
         config.set("autoinstall_known_extensions", "false")?;
         options.iter().try_for_each(|(name, value)| config.set(name, value))?;
         let claim = claim(path)?;
-        let path = text(path)?;
+        // Before the engine opens it, so that what takes the name meanwhile is not mistaken for it.
+        let named = Named::of(Path::new(path));
+        let named = || named.or_else(|| Named::of(Path::new(path)));
+        let path_text = text(path)?;
         let mut handle = DatabaseHandle::null();
         let mut words = std::ptr::null_mut();
         // SAFETY: the path is a C string, both pointers are written before they are read, and the configuration lives.
         let state = unsafe {
-            (library.open_ext)(path.as_ptr(), &raw mut handle, config.handle, &raw mut words)
+            (library.open_ext)(path_text.as_ptr(), &raw mut handle, config.handle, &raw mut words)
         };
         if state == SUCCESS {
-            return Ok(Self { library, handle, _claim: claim });
+            return Ok(Self { library, handle, named: named().map(Arc::new), _claim: claim });
         }
         let message = if words.is_null() {
             "the database can't be opened".to_owned()
@@ -177,7 +185,7 @@ impl Database {
         if state != SUCCESS {
             return Err(Refusal::new("the database takes no connection"));
         }
-        Ok(Connection { library: self.library, handle, _database: Arc::clone(self) })
+        Ok(Connection { library: self.library, handle, database: Arc::clone(self) })
     }
 }
 
@@ -248,7 +256,7 @@ pub(super) struct Connection {
     pub(super) library: &'static Library,
     pub(super) handle: ConnectionHandle,
     /// After the handle's end.
-    _database: Arc<Database>,
+    database: Arc<Database>,
 }
 
 impl Drop for Connection {
@@ -262,10 +270,15 @@ impl Connection {
     /// Closes the connection. When the database goes with it, which this process then opens no second time meanwhile, `last` comes first.
     pub(super) fn close(self, last: impl FnOnce(&Self)) {
         let _open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-        if Arc::strong_count(&self._database) == 1 {
+        if Arc::strong_count(&self.database) == 1 {
             last(&self);
         }
         drop(self);
+    }
+
+    /// The file that the database is in; `None` in memory.
+    pub(super) fn named(&self) -> Option<Arc<Named>> {
+        self.database.named.clone()
     }
 
     /// Runs statements; the answer is the last one's.
@@ -632,6 +645,9 @@ pub(super) fn explain(shown: &str, refusal: &Refusal) -> Error {
     let lower = message.to_lowercase();
     if refusal.cause == Cause::Interrupt || message == "Interrupted!" {
         return Error::interrupted();
+    }
+    if refusal.cause == Cause::Moved {
+        return not_at_its_name(shown);
     }
     if message == OPEN_HERE {
         return Error::target(format!(

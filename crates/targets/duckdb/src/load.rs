@@ -209,7 +209,7 @@ pub(super) struct Outcome {
     /// Something was committed before the end, because the plan says so.
     pub(super) committed: bool,
     pub(super) committed_rows: u64,
-    /// It is not known whether a step is committed.
+    /// It is not known whether a step is committed, or what is committed is not where the user looks for it.
     unsure: bool,
     /// What the engine reads by itself it refuses, or would change.
     gave_up: bool,
@@ -302,10 +302,19 @@ impl<'a> DuckLoad<'a> {
 
     /// Commits. Of a step that the engine refuses for another reason than its rows, the ledger alone knows.
     fn commit_rows(&mut self) -> Result<()> {
+        self.session.expect_in_place()?;
         self.session.commit().map_err(|refusal| {
             self.outcome.unsure = self.job.steps.is_some() && !refusal.is_of_rows();
             self.refused(&refusal)
-        })
+        })?;
+        self.expect_kept()
+    }
+
+    /// Makes sure that what is committed is where the user looks for it.
+    fn expect_kept(&mut self) -> Result<()> {
+        let kept = self.session.expect_kept();
+        self.outcome.unsure |= kept.is_err();
+        kept
     }
 
     /// What the engine has said of all rows together.
@@ -472,6 +481,8 @@ impl Load for DuckLoad<'_> {
         if let Some(unsure) = self.session.finish()? {
             settings.insert("directory".to_owned(), unsure);
         }
+        // Whoever closes the file last has the log taken into it.
+        self.expect_kept()?;
         Ok(settings)
     }
 
@@ -495,8 +506,8 @@ impl Load for DuckLoad<'_> {
         self.session.discard();
         match self.outcome {
             _ if is_new => Aftermath::NothingChanged,
-            Outcome { committed: true, committed_rows: rows, .. } => Aftermath::Committed { rows },
             Outcome { unsure: true, .. } => Aftermath::Unknown,
+            Outcome { committed: true, committed_rows: rows, .. } => Aftermath::Committed { rows },
             _ if !undone => Aftermath::Unknown,
             _ => Aftermath::NothingChanged,
         }

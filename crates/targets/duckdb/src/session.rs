@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::connection::{Connection, Database, Interrupter, Refusal, explain};
+use crate::connection::{Cause, Connection, Database, Interrupter, Refusal, explain};
 use crate::facts::{DatabaseFacts, Home, enter, path_text, refuse_leftovers, with_suffix};
 use crate::knobs;
 use crate::library::{library, wanted};
 use inrush_core::Job;
 use inrush_core::error::{Error, Result};
-use inrush_core::pending::{Pending, directory, no_directory, not_in_place, publish, sync_name};
+use inrush_core::pending::{
+    Named, Pending, directory, no_directory, not_in_place, publish, sync_name,
+};
 
 /// What DuckDB writes beside a database that has this ending after the hidden name, with the database itself: they are swept with it.
 const HIDDEN: &str = ".db";
@@ -29,6 +31,8 @@ pub(super) struct Session<'a> {
     pending: Option<Pending>,
     /// Whether this session has made the database in its place: without a transaction it goes again.
     is_made: bool,
+    /// The file that is written in its place; `None` for one under a hidden name, and in memory.
+    named: Option<Arc<Named>>,
     in_transaction: bool,
 }
 
@@ -97,17 +101,15 @@ impl<'a> Session<'a> {
             shown: shown.clone(),
             pending,
             is_made: false,
+            named: None,
             in_transaction: false,
         };
         let connection = session.connection.insert(connection.map_err(words)?);
-        if let Home::File { real, .. } = &session.home
-            && session.pending.is_none()
-            && !real.exists()
-        {
-            // Who made it may have removed it before the engine locked it.
-            return Err(Error::target(format!("{shown} was removed by another process meanwhile"))
-                .advise("run the load again: it will look at what is there now"));
+        if session.pending.is_none() {
+            session.named = connection.named();
         }
+        // Who made it may have removed it before the engine locked it.
+        expect_in_place(session.named.as_deref(), &shown)?;
         session.is_made = is_made;
         session.interrupter = Some(Interrupter::new(connection, stop));
         // What the engine makes of text with an offset, or writes as text, must not depend on where we are. Without its extension for
@@ -155,6 +157,29 @@ impl<'a> Session<'a> {
     pub(super) fn commit_part(&self) -> Result<(), Refusal> {
         let _held = self.interrupter.as_ref().map(Interrupter::hold);
         self.connection().execute("COMMIT").map(drop)
+    }
+
+    /// Makes sure before a commit that the database has kept its name.
+    pub(super) fn expect_in_place(&self) -> Result<()> {
+        expect_in_place(self.named.as_deref(), &self.shown)
+    }
+
+    /// The same for a lane.
+    pub(super) fn expect_name(&self) -> Result<(), Refusal> {
+        match self.named.as_ref().is_none_or(|named| named.is_in_place()) {
+            true => Ok(()),
+            false => Err(Refusal { cause: Cause::Moved, message: String::new() }),
+        }
+    }
+
+    /// The same behind it.
+    pub(super) fn expect_kept(&self) -> Result<()> {
+        match (&self.named, &self.home) {
+            (Some(named), Home::File { real, .. }) => {
+                named.expect_kept(&self.shown, &with_suffix(real, ".wal"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Undoes the transaction; whether that went well.
@@ -218,9 +243,10 @@ impl<'a> Session<'a> {
             && let Home::File { real, .. } = &self.home
             && std::mem::take(&mut self.is_made)
         {
+            let named = self.named.as_deref();
             // While the engine has it locked: afterwards it may be another process's. One that stays behind is an empty database.
             connection.close(|connection| {
-                if holds_nothing(connection) {
+                if holds_nothing(connection) && named.is_none_or(Named::is_in_place) {
                     for path in [with_suffix(real, ".wal"), real.clone()] {
                         let _ = fs::remove_file(path);
                     }
@@ -247,6 +273,10 @@ impl Drop for Session<'_> {
         self.rollback();
         self.discard();
     }
+}
+
+fn expect_in_place(named: Option<&Named>, shown: &str) -> Result<()> {
+    named.map_or(Ok(()), |named| named.expect_in_place(shown))
 }
 
 /// Whether a database has nothing in it, as far as the engine can say.
@@ -296,6 +326,7 @@ mod tests {
             shown: String::new(),
             pending: None,
             is_made: false,
+            named: None,
             in_transaction: false,
         };
         session.execute("CREATE TABLE t (id BIGINT PRIMARY KEY)").unwrap();

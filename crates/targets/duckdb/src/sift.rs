@@ -753,6 +753,7 @@ impl Commits {
 
     /// Ends a transaction that is full, and begins the next.
     fn commit(&self, session: &Session<'_>, outcome: &mut Outcome) -> Result<(), Refusal> {
+        session.expect_name()?;
         session.commit_part()?;
         outcome.committed = true;
         outcome.committed_rows += self.rows_max;

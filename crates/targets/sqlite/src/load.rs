@@ -596,16 +596,20 @@ impl Load for SqliteLoad<'_> {
         if let Some(unsure) = self.session.finish()? {
             settings.insert("directory".to_owned(), unsure);
         }
+        // A log is taken into the file when that is closed.
+        self.session.expect_kept()?;
         Ok(settings)
     }
 
     fn abort(&mut self) -> Aftermath {
         self.session.unwatch();
+        if self.session.is_astray() {
+            self.session.discard();
+            return Aftermath::Unknown;
+        }
         // SQLite itself has rolled back after some errors, and closing rolls back as well.
-        if self.session.in_transaction()
-            && self.session.execute("ROLLBACK").is_err()
-            && self.session.in_transaction()
-        {
+        let is_open = self.session.in_transaction();
+        if is_open && self.session.execute("ROLLBACK").is_err() && self.session.in_transaction() {
             return Aftermath::Unknown;
         }
         let new = self.session.is_new();
@@ -621,8 +625,10 @@ impl Load for SqliteLoad<'_> {
         {
             return Aftermath::Unknown;
         }
+        // What has lost its name is not there to be opened again, and has been rolled back through the connection.
+        let is_undone = is_open && !self.session.is_in_place();
         self.session.discard();
-        if !new && self.session.recover().is_err() {
+        if !new && !is_undone && self.session.recover().is_err() {
             return Aftermath::Unknown;
         }
         match self.committed {
@@ -660,7 +666,9 @@ pub(super) fn begin(session: &Session<'_>, job: &Job) -> Result<()> {
 /// Ends the transaction. Where a foreign key that is checked then refuses that, the error says which rows are to blame.
 fn commit(session: &Session<'_>, job: &Job) -> Result<()> {
     let blame = |error| deferred::blame(session.connection(), &job.table).unwrap_or(error);
-    session.execute("COMMIT").map_err(blame)
+    session.expect_in_place()?;
+    session.execute("COMMIT").map_err(blame)?;
+    session.expect_kept()
 }
 
 impl Transaction<'_> {
@@ -729,8 +737,9 @@ impl Transaction<'_> {
         }
         self.rows += rows;
         if self.rows >= self.rows_max {
-            if self.session.in_transaction() {
-                commit(self.session, self.job)?;
+            match self.session.in_transaction() {
+                true => commit(self.session, self.job)?,
+                false => self.session.expect_kept()?,
             }
             self.committed.anything = true;
             self.committed.rows += self.rows;

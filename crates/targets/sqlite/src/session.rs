@@ -1,5 +1,6 @@
 //! One connection to one database file, and SQLite's errors in words.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ffi::{CStr, c_int, c_void};
 use std::fs::{self, File};
@@ -15,7 +16,8 @@ use crate::facts::engine;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::locks::{self, Claim};
 use inrush_core::pending::{
-    Pending, directory, follow_link, no_directory, not_in_place, publish, sync_name,
+    Named, Pending, directory, follow_link, no_directory, not_at_its_name, not_in_place, publish,
+    sync_name,
 };
 use inrush_core::signature;
 use inrush_core::wording::shell_word;
@@ -127,6 +129,10 @@ pub(super) struct Session<'a> {
     temporary: Option<Pending>,
     /// Whether this session has made the database's file in its place: without a transaction it goes again.
     is_made: bool,
+    /// The file that is written in its place; `None` for one under a temporary name, and in memory.
+    named: Option<Named>,
+    /// Whether rows were committed into a file that no longer has its name.
+    is_astray: Cell<bool>,
     /// What every connection to the database begins with.
     settings: String,
     /// Whether the progress handler is registered.
@@ -172,7 +178,10 @@ impl<'a> Session<'a> {
             })
             .map_err(|error| explain(path, &error))?;
         locks.apply(&connection);
+        let is_in_place = !is_memory && temporary.is_none();
         Ok(Self {
+            named: is_in_place.then(|| Named::of(path)).flatten(),
+            is_astray: Cell::new(false),
             connection: Some(connection),
             _claim: Claim::new(path, || Ok::<_, Error>(()))?,
             locks,
@@ -389,17 +398,40 @@ impl<'a> Session<'a> {
             && fs::metadata(&self.path).is_ok_and(|found| found.len() == 0)
     }
 
-    /// Makes sure, once a transaction has locked the database, that its file has kept its name: who made it may have removed it between
-    /// our opening and our lock. Of an empty file SQLite itself does not notice.
+    /// Makes sure, while a transaction has the database locked, that its file has kept its name: at its begin, for who made the file may
+    /// have removed it between our opening and our lock, and before the commit. SQLite itself looks only where it makes a journal, and not
+    /// at an empty file.
     pub(super) fn expect_in_place(&self) -> Result<()> {
-        match has_moved(self.connection()) {
-            true => Err(explain_code(&self.path, ffi::SQLITE_READONLY_DBMOVED, "")),
-            false => Ok(()),
+        let shown = self.path.display();
+        match &self.named {
+            // The name may be a link that leads elsewhere by now, of which SQLite knows the end alone.
+            Some(named) if !has_moved(self.connection()) => named.expect_in_place(shown),
+            None if self.is_new() || self.is_memory() => Ok(()),
+            _ => Err(not_at_its_name(shown)),
         }
     }
 
     /// Something is committed, so a database that is new stays.
     pub(super) fn keep(&mut self) {
+    /// The same once something is committed, when there is no undoing it.
+    pub(super) fn expect_kept(&self) -> Result<()> {
+        let Some(named) = &self.named else { return Ok(()) };
+        // Without its name SQLite does not take a log into the file.
+        let kept = named.expect_kept(self.path.display(), &with_suffix(&self.path, "-wal"));
+        self.is_astray.set(kept.is_err());
+        kept
+    }
+
+    /// Whether rows were committed into a file that no longer has its name.
+    pub(super) fn is_astray(&self) -> bool {
+        self.is_astray.get()
+    }
+
+    /// Whether the name still leads to the file, as far as it is known.
+    pub(super) fn is_in_place(&self) -> bool {
+        self.named.as_ref().is_none_or(Named::is_in_place)
+    }
+
         self.is_made = false;
     }
 
@@ -559,8 +591,7 @@ fn explain_code(path: &Path, code: c_int, message: &str) -> Error {
         _ if code == ffi::SQLITE_READONLY_DBMOVED
             || (code == ffi::SQLITE_IOERR_FSTAT && !path.exists()) =>
         {
-            Error::target(format!("{shown} was moved or removed by another process meanwhile"))
-                .advise("run the load again: it will look at what is there now")
+            not_at_its_name(shown)
         }
         ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED if Home::of(path).is_memory() => {
             Error::target(format!("{shown} is locked by another connection of this program"))
@@ -699,7 +730,7 @@ mod tests {
             maker.discard();
             let written = other.execute("BEGIN IMMEDIATE; CREATE TABLE t (a)");
             let error = written.and_then(|()| other.expect_in_place()).unwrap_err().to_string();
-            assert!(error.contains("was moved or removed by another process"), "{error}");
+            assert!(error.contains("was moved, replaced or removed by another process"), "{error}");
         }
     }
 

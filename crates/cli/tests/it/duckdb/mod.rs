@@ -47,7 +47,7 @@ pub(crate) fn library() -> Option<PathBuf> {
 }
 
 /// An empty directory, if there is a library to test with.
-fn fixture() -> Option<Fixture> {
+pub(crate) fn fixture() -> Option<Fixture> {
     library().map(|_| Fixture::new())
 }
 
@@ -59,7 +59,7 @@ fn rows(fixture: &Fixture, db: &str, sql: &str) -> Rows {
 
 /// Rows with `|` between their values, and `~` for NULL.
 #[track_caller]
-fn lines(fixture: &Fixture, db: &str, sql: &str) -> Vec<String> {
+pub(crate) fn lines(fixture: &Fixture, db: &str, sql: &str) -> Vec<String> {
     let value = |value: Option<String>| value.unwrap_or_else(|| "~".to_owned());
     let line = |row: Vec<Option<String>>| row.into_iter().map(value).collect::<Vec<_>>().join("|");
     rows(fixture, db, sql).into_iter().map(line).collect()
