@@ -115,7 +115,10 @@ pub fn line_hash(line: &[u8]) -> String {
 /// Whether a file is one of bad rows, or the sidecar of one.
 pub(crate) fn is_of_rejects(path: &Path) -> bool {
     let of_sidecar = || {
-        let rejects = PathBuf::from(path.to_str()?.strip_suffix(SIDECAR)?);
+        let rejects = path
+            .extension()
+            .filter(|last| *last == &SIDECAR[1..])
+            .map(|_| path.with_extension(""))?;
         rejects.is_file().then(|| first_note(&rejects)).flatten()
     };
     first_note(path).or_else(of_sidecar).is_some()

@@ -221,6 +221,23 @@ fn a_load_in_steps_takes_files_whose_names_are_not_utf8() {
 }
 
 #[test]
+fn bad_rows_and_their_sidecar_are_known_in_a_folder_whose_name_is_not_utf8() {
+    let fixture = Fixture::new();
+    let folder = fixture.path("in").join(std::ffi::OsStr::from_bytes(b"d\xeb"));
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("a.jsonl"), "{\"id\":1}\n{\"id\":2}\n{\"id\":3,\n").unwrap();
+    let load = ["t.db", "--table", "t", "--max-rejects", "1", "--json"];
+    let report = with_bytes(&fixture, b"in/d\xeb/a.jsonl", &load).exits(3).json();
+    assert_eq!((&report["rows_loaded"], &report["rows_rejected"]), (&json!(2), &json!(1)));
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 3);
+    fs::write(folder.join("a.jsonl"), "{\"id\":1}\n{\"id\":2}\n{\"id\":3}\n").unwrap();
+    with_bytes(&fixture, b"in/d\xeb", &["all.db", "--table", "t"])
+        .exits(0)
+        .prints(&["left out, for they are bad rows"]);
+    assert_eq!(fixture.table("all.db", "t"), rows![[1], [2], [3]]);
+}
+
+#[test]
 fn a_tilde_that_no_shell_has_taken_is_said() {
     let fixture = Fixture::new();
     fixture.write("in.csv", "id\n1\n").write("list", "~/in.csv\n");
