@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::Place;
 use crate::place::cannot_open;
 use inrush_core::error::Result;
+use inrush_core::path::number;
 use inrush_core::split::Stamp;
 use inrush_store::Fault;
 
@@ -116,16 +117,14 @@ impl Version {
     }
 }
 
-#[cfg(unix)]
-#[expect(clippy::unnecessary_wraps, reason = "not every system tells")]
-fn number(meta: &Metadata) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt as _;
-    Some((meta.dev(), meta.ino()))
+/// Which file standard input is, as [`number`] tells, where it is one.
+pub fn stdin_number() -> Option<(u64, u64)> {
+    look(None).ok().filter(Metadata::is_file).and_then(|found| number(&found))
 }
 
-#[cfg(not(unix))]
-fn number(_: &Metadata) -> Option<(u64, u64)> {
-    None
+/// Whether what was found is what standard input is.
+pub(crate) fn is_stdin(found: &Metadata) -> bool {
+    number(found).is_some_and(|found| look(None).is_ok_and(|own| number(&own) == Some(found)))
 }
 
 /// The file at the path, or standard input.

@@ -24,7 +24,7 @@ mod xlsb;
 
 pub use archive::{Bounded, Limit, Member, Refusal};
 pub use decompress::Compression;
-pub use files::InputFiles;
+pub use files::{InputFiles, stdin_number};
 pub use place::{
     Place, cannot_open, expand, folder_columns, folder_table, query_of, shown, some_of, table,
 };

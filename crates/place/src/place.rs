@@ -18,6 +18,7 @@ use inrush_core::wording::shell_word;
 use inrush_store::{AtWill, Fault, Pattern, Pipe, Stop, Stored, watched};
 
 use crate::archive::{self, Chosen, Limit, Member, Refusal};
+use crate::files::{is_stdin, stdin_number};
 use crate::rejects::{first_note, is_of_rejects};
 use crate::workbook::{Format, Seekable, Sheet};
 
@@ -120,13 +121,22 @@ impl Place {
         };
         match self {
             Place::File(path) => {
-                let found = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-                file_identity(path, &found)
+                let found = fs::metadata(path).ok()?;
+                match found.is_file() {
+                    true => file_identity(path, &found),
+                    // Another name of standard input: whoever comes second would find what the first has left.
+                    false => (is_descriptor(path) && is_stdin(&found)).then_some(Identity::Stdin),
+                }
             }
+            Place::Stdin => Some(match stdin_number() {
+                #[cfg(unix)]
+                Some((device, number)) => Identity::File(device, number),
+                _ => Identity::Stdin,
+            }),
             Place::Member(member) => within(&member.archive, &member.name),
             Place::Sheet(sheet) => within(&sheet.book, ""),
             Place::Stored(stored) => Some(Identity::Stored(stored.identity())),
-            Place::Stdin | Place::Rows => None,
+            Place::Rows => None,
         }
     }
 
@@ -388,15 +398,15 @@ enum Identity {
     File(u64, u64),
     #[cfg(not(unix))]
     File(PathBuf),
+    /// Standard input that is no file, but a pipe or a terminal.
+    Stdin,
     Stored(String),
     Within(Box<Identity>, String),
 }
 
 #[cfg(unix)]
-#[expect(clippy::unnecessary_wraps, reason = "elsewhere there may be none")]
 fn file_identity(_: &Path, found: &fs::Metadata) -> Option<Identity> {
-    use std::os::unix::fs::MetadataExt as _;
-    Some(Identity::File(found.dev(), found.ino()))
+    path::number(found).map(|(device, number)| Identity::File(device, number))
 }
 
 /// The same where hard links can't be told.

@@ -1,6 +1,6 @@
 //! Several files, patterns, pipes: whatever is named goes into one table.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::Write as _;
 
 use std::os::unix::ffi::OsStrExt as _;
@@ -488,6 +488,38 @@ fn standard_input_plain_and_compressed() {
     fixture.load_reading(b"id\n1\n", &["-", "t.db"]).exits(0);
     assert_eq!(fixture.table("t.db", "stdin"), rows![[1]]);
     fixture.misused(&["load", "-", "-", "t.db"]).says(&["only once"]);
+}
+
+#[test]
+fn standard_input_by_another_name_is_loaded_once() {
+    let fixture = Fixture::new();
+    fixture.write("s.csv", "id\n1\n2\n");
+    let read = |args: &[&str]| {
+        let mut command = fixture.command(args);
+        let run = command.stdin(File::open(fixture.path("s.csv")).unwrap()).output().unwrap();
+        Outcome::of(args.join(" "), (run.status, run.stdout, run.stderr)).exits(0)
+    };
+    let load = ["--table", "t", "--if-exists", "replace"];
+    for [one, other] in [
+        ["-", "/dev/stdin"],
+        ["/dev/stdin", "-"],
+        ["-", "s.csv"],
+        ["s.csv", "-"],
+        ["s.csv", "/dev/fd/0"],
+    ] {
+        let said = format!("{other} is the same file as {one}, and loaded once");
+        read(&[&["load", one, other, "t.db"], &load[..]].concat()).prints(&[&said]);
+        assert_eq!(fixture.table("t.db", "t"), rows![[1], [2]], "{one} {other}");
+    }
+    let checked = read(&["check", "-", "s.csv", "--json"]).json();
+    assert_eq!(checked["rows_read"], 2);
+    // A pipe has no file's name.
+    let piped = [&["-", "/dev/stdin", "t.db"], &load[..]].concat();
+    fixture.load_reading(b"id\n7\n", &piped).exits(0).prints(&["the same file as -"]);
+    assert_eq!(fixture.table("t.db", "t"), rows![[7]]);
+    let others = [&["-", "s.csv", "t.db"], &load[..]].concat();
+    fixture.load_reading(b"id\n7\n", &others).exits(0);
+    assert_eq!(fixture.table("t.db", "t"), rows![[7], [1], [2]]);
 }
 
 #[test]
