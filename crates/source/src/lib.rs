@@ -42,6 +42,6 @@ pub use input::{Input, Source};
 pub use inrush_core::cut::RECORD_BYTES_MAX;
 pub use inrush_place::{
     Compression, InputFiles, Member, Place, Sheet, expand, folder_columns, folder_table, query_of,
-    shown, table,
+    shown, stdin_number, table,
 };
 pub use inrush_store::{Store, Stored};

@@ -244,9 +244,8 @@ fn gather(
     };
     let files = Arc::new(InputFiles::of(&places));
     for place in &places {
-        if let Some(input) = place.on_disk()
-            && location.files.iter().any(|file| same_file(file, input))
-        {
+        let ids = FileId::of_input(place);
+        if location.files.iter().flat_map(|file| FileId::of(file)).any(|id| ids.contains(&id)) {
             return Err(Error::usage(format!("{} is source and target", place.name()))
                 .advise("name another target, and put it in the source's place afterwards"));
         }
@@ -1171,16 +1170,18 @@ fn reject_places(
         places.iter().flat_map(|place| &place.path).try_for_each(|path| can_be_made(path))?;
     }
     // A rejects file takes the place of what has its name, so that must be nobody's data.
-    let inputs =
-        source.inputs.iter().filter_map(|input| Some((input.place.on_disk()?, "an input")));
-    let database = location.files.iter().map(|path| (path.as_path(), "the target"));
+    let inputs = source.inputs.iter().map(|input| (FileId::of_input(&input.place), "an input"));
+    let database = location.files.iter().map(|path| (FileId::of(path), "the target"));
     let written = places.iter().filter_map(|place| place.path.as_ref());
     let written = written.flat_map(|path| [path.clone(), sidecar_path(path)]);
     let written: HashMap<FileId, PathBuf> = written
         .flat_map(|path| FileId::of(&path).into_iter().map(move |id| (id, path.clone())))
         .collect();
-    for (path, what) in inputs.chain(database).filter(|_| !written.is_empty()) {
-        if let Some(written) = FileId::of(path).iter().find_map(|id| written.get(id)) {
+    if written.is_empty() {
+        return Ok(places);
+    }
+    for (ids, what) in inputs.chain(database) {
+        if let Some(written) = ids.iter().find_map(|id| written.get(id)) {
             return Err(Error::usage(format!(
                 "bad rows would go to {}, and that is {what}",
                 path::text(written)
@@ -1208,20 +1209,13 @@ fn can_be_made(path: &Path) -> Result<()> {
     Err(error.advise("--rejects FILE puts them elsewhere"))
 }
 
-/// Whether two paths are one file, there already or to be made: links of either kind lead to the same one.
-fn same_file(a: &Path, b: &Path) -> bool {
-    let others = FileId::of(b);
-    FileId::of(a).iter().any(|id| others.contains(id))
-}
-
-/// What paths of one file have in common.
+/// What names of one file have in common, there already or to be made: links of either kind lead to the same one.
 #[derive(PartialEq, Eq, Hash)]
 enum FileId {
     /// Where it is, without links.
     Path(PathBuf),
-    /// Its device, and its number there. Elsewhere it takes an open file to tell.
-    #[cfg(unix)]
-    Number(u64, u64),
+    /// Its device, and its number there, where the system tells.
+    Number((u64, u64)),
 }
 
 impl FileId {
@@ -1229,14 +1223,19 @@ impl FileId {
         let Ok(found) = path.canonicalize() else {
             return std::path::absolute(path).ok().map(Self::Path).into_iter().collect();
         };
-        #[cfg(unix)]
-        let number = {
-            use std::os::unix::fs::MetadataExt as _;
-            found.metadata().ok().map(|meta| Self::Number(meta.dev(), meta.ino()))
-        };
-        #[cfg(not(unix))]
-        let number = None;
+        let number = found.metadata().ok().and_then(|meta| path::number(&meta)).map(Self::Number);
         number.into_iter().chain([Self::Path(found)]).collect()
+    }
+
+    /// Of the file that an input is, or is in: none of what is no file.
+    fn of_input(place: &Place) -> Vec<Self> {
+        match (place, place.on_disk()) {
+            (Place::Stdin, _) => {
+                inrush_source::stdin_number().map(Self::Number).into_iter().collect()
+            }
+            (_, Some(path)) => Self::of(path),
+            (_, None) => Vec::new(),
+        }
     }
 }
 

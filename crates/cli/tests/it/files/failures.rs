@@ -80,6 +80,30 @@ fn a_file_is_not_source_and_target() {
 }
 
 #[test]
+fn a_file_that_is_standard_input_is_not_written() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id\n1\nx\n").write("b.csv", "id\n2\n");
+    fs::hard_link(fixture.path("in.csv"), fixture.path("hard")).unwrap();
+    let bad = ["--type", "id=integer", "--max-rejects", "1"];
+    for (args, says) in [
+        (&["csv:in.csv", "--if-exists", "append"][..], "- is source and target"),
+        (&["csv:hard", "--if-exists", "replace"], "- is source and target"),
+        (&["b.csv", "jsonl:./in.csv", "--if-exists", "append"], "- is source and target"),
+        (&[&["t.db", "--rejects", "in.csv"], &bad[..]].concat(), "in.csv, and that is an input"),
+        (&[&["t.db", "--rejects", "hard"], &bad[..]].concat(), "hard, and that is an input"),
+    ] {
+        fixture.leaves_all(|| {
+            let mut command = fixture.command(&[&["load", "-"], args].concat());
+            let run = command.stdin(fs::File::open(fixture.path("in.csv")).unwrap()).output();
+            let run = run.unwrap();
+            Outcome::of(format!("{args:?}"), (run.status, run.stdout, run.stderr))
+                .exits(2)
+                .says(&[says]);
+        });
+    }
+}
+
+#[test]
 fn a_file_or_directory_that_is_read_only() {
     if is_root() {
         eprintln!("SKIPPED: root may write everything");
