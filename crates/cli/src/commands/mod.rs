@@ -334,7 +334,7 @@ pub(crate) fn print(text: &str) -> Result<()> {
 
 /// The same with an error that can say what was done before.
 fn print_all(text: &str) -> inrush::Result<()> {
-    match io::stdout().lock().write_all(render::legible(text).as_bytes()) {
+    match write_out(render::legible(text).as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             let why = error.to_string();
             let why = why.split(" (os error").next().unwrap_or_default();
@@ -345,6 +345,19 @@ fn print_all(text: &str) -> inrush::Result<()> {
 }
 
 /// The failure to say what was done, which stays done.
+/// Without the library's own handle, which takes an output that can't be written to for one that is closed, and says nothing.
+#[cfg(unix)]
+fn write_out(bytes: &[u8]) -> io::Result<()> {
+    use std::os::fd::AsFd as _;
+    std::fs::File::from(io::stdout().as_fd().try_clone_to_owned()?).write_all(bytes)
+}
+
+/// As a terminal takes text.
+#[cfg(not(unix))]
+fn write_out(bytes: &[u8]) -> io::Result<()> {
+    io::stdout().lock().write_all(bytes)
+}
+
 fn unsaid(error: Error, done: &str, lost: &str) -> Error {
     error.reworded(|why| format!("{done}, and {lost} is lost: {why}"))
 }

@@ -379,12 +379,15 @@ fn a_file_that_is_changed_while_it_is_read_is_not_loaded() {
 fn a_load_whose_report_is_lost_is_said_to_be_committed() {
     let fixture = Fixture::new();
     fixture.write("a.csv", "id\n1\n2\n");
-    for more in [&[][..], &["--json"]] {
+    let full = || File::options().write(true).open("/dev/full");
+    let read_only = || File::open("/dev/null");
+    for (output, more) in
+        [(full(), &[][..]), (full(), &["--json"]), (read_only(), &[]), (read_only(), &["--json"])]
+    {
         let args = [&["load", "a.csv", "t.db", "--if-exists", "replace"], more].concat();
         let mut command = Command::new(INRUSH);
         command.args(&args).current_dir(fixture.dir());
-        let full = File::options().write(true).open("/dev/full").unwrap();
-        let run = command.stdout(full).output().unwrap();
+        let run = command.stdout(output.unwrap()).output().unwrap();
         Outcome::of(args.join(" "), (run.status, run.stdout, run.stderr)).exits(1).says(&[
             "2 rows were loaded into t.db, and the report is lost: cannot write to standard output",
             "look at the table before another load",
