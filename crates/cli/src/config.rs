@@ -94,11 +94,36 @@ pub(crate) struct Words {
     pub(crate) json: bool,
 }
 
-/// Whether `--json` is typed, or a variable says it where one may.
+/// Whether `--json` is typed, or the file or a variable says it where they may. Whatever else is wrong with the words or the file.
 pub(crate) fn wants_json(words: &[OsString]) -> bool {
     let name = words.get(1).and_then(|word| word.to_str()).unwrap_or_default();
     let said = || env::var("INRUSH_JSON").ok().and_then(|value| switch(&value));
-    has_json(words) || COMMANDS.contains(&name) && said() == Some(true)
+    has_json(words) || COMMANDS.contains(&name) && file_says_json(words).or_else(said) == Some(true)
+}
+
+/// What the file of settings says of `json`.
+fn file_says_json(words: &[OsString]) -> Option<bool> {
+    const OPTION: &str = "--config";
+    let words: Vec<&OsString> = words.iter().take_while(|word| *word != "--").collect();
+    let mut typed = words.iter().enumerate().filter_map(|(at, word)| match word.to_str() {
+        Some(OPTION) => words.get(at + 1).map(PathBuf::from),
+        Some(word) => Some(PathBuf::from(word.strip_prefix(OPTION)?.strip_prefix('=')?)),
+        None => None,
+    });
+    let path = typed.next().or_else(named_file)?;
+    // A pipe can be read only once.
+    let is_file = fs::metadata(&path).is_ok_and(|found| found.is_file());
+    let text = is_file.then(|| fs::read_to_string(path).ok()).flatten()?;
+    let (table, _) = DeTable::parse_recoverable(&text);
+    match table.get_ref().get("json")?.get_ref() {
+        DeValue::Boolean(said) => Some(*said),
+        _ => None,
+    }
+}
+
+/// The file that a variable names.
+fn named_file() -> Option<PathBuf> {
+    env::var_os(CONFIG).filter(|name| !name.is_empty()).map(PathBuf::from)
 }
 
 fn has_json(words: &[OsString]) -> bool {
@@ -130,8 +155,7 @@ pub(crate) fn complete(command: Command, words: Vec<OsString>) -> Result<Words> 
         return as_typed(words);
     };
     refuse_slips(sub)?;
-    let named = || env::var_os(CONFIG).filter(|name| !name.is_empty()).map(PathBuf::from);
-    let file = match typed.get_one::<PathBuf>("config").cloned().or_else(named) {
+    let file = match typed.get_one::<PathBuf>("config").cloned().or_else(named_file) {
         Some(path) => {
             inrush::path::expect_expanded(&inrush::path::text(&path))?;
             File::read(&path, sub)?

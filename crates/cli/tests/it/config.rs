@@ -236,6 +236,9 @@ fn a_failure_is_json_whoever_asks_for_it() {
     let files = Fixture::new();
     files.write("in.csv", "a\n1\n").write("json.toml", "json = true\n").write("bad.toml", "x");
     files.write("plain.toml", "json = false\n");
+    files.write("key.toml", "json = true\nxyzzy = 1\n");
+    files.write("value.toml", "json = true\nlanes = \"many\"\n");
+    files.write("syntax.toml", "json = true\nlanes = = 2\n");
     let on = [("INRUSH_JSON", "1")];
     for (args, environment, code) in [
         (&["load", "none.csv", "t.db"][..], &on[..], 1),
@@ -244,6 +247,11 @@ fn a_failure_is_json_whoever_asks_for_it() {
         (&["load", "in.csv", "t.db", "--xyzzy"], &on, 2),
         (&["load", "in.csv", "t.db", "--config", "bad.toml"], &on, 2),
         (&["load", "in.csv", "t.db", "--config", "none.toml", "--json"], &[], 1),
+        (&["load", "in.csv", "t.db", "--config", "key.toml"], &[], 2),
+        (&["load", "in.csv", "t.db", "--config=value.toml"], &[], 2),
+        (&["load", "in.csv", "t.db", "--config", "syntax.toml"], &[], 2),
+        (&["load", "in.csv", "t.db", "--config", "json.toml", "--bogus"], &[], 2),
+        (&["load", "in.csv", "t.db", "--bogus"], &[("INRUSH_CONFIG", "json.toml")], 2),
     ] {
         let run = with(&files, args, environment).exits(code);
         assert!(run.json()["error"]["message"].is_string(), "{run:?}");
@@ -251,6 +259,7 @@ fn a_failure_is_json_whoever_asks_for_it() {
     for (args, environment) in [
         (&["load", "none.csv", "t.db"][..], &[("INRUSH_JSON", "0")][..]),
         (&["load", "none.csv", "t.db", "--config", "plain.toml"], &on),
+        (&["load", "in.csv", "t.db", "--config", "plain.toml", "--bogus"], &on),
         // These are no options of this command.
         (&["strategies", "paper"], &on),
     ] {
