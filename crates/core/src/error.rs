@@ -141,6 +141,14 @@ impl Error {
         Self::new(Kind::Target, what)
     }
 
+    /// What a user gets whose system starts no more threads.
+    pub fn no_thread(error: &std::io::Error) -> Self {
+        let why = error.to_string();
+        let why = why.split(" (os error").next().unwrap_or_default();
+        Self::target(format!("cannot start a thread: {why}"))
+            .advise("raise the limit of processes (ulimit -u, or pids.max of a container)")
+    }
+
     /// What a user gets who stops something.
     pub fn interrupted() -> Self {
         Self::new(Kind::Interrupted, "interrupted")

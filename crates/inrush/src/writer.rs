@@ -376,7 +376,7 @@ fn spawn(
     work: impl FnOnce() -> Result<Report> + Send + 'static,
 ) -> Result<JoinHandle<Result<Report>>> {
     let named = thread::Builder::new().name("inrush-write".to_owned());
-    named.spawn(work).map_err(|error| Error::target(format!("no thread to write with: {error}")))
+    named.spawn(work).map_err(|error| Error::no_thread(&error))
 }
 
 /// The reading end of a writer's queue.

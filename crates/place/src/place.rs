@@ -232,7 +232,7 @@ impl Place {
                 place.open(0, abandoned).map_err(|error| cannot_open(&place.name(), &error))?
             }
         };
-        Ok(Pipe::of(input, Arc::clone(abandoned)))
+        Pipe::of(input, Arc::clone(abandoned)).map_err(|error| Error::no_thread(&error))
     }
 
     /// The same for a look at its first bytes.

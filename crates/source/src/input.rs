@@ -662,11 +662,13 @@ fn ask_side_by_side(places: &[Place], stop: &Stop) {
     let next = AtomicUsize::new(0);
     thread::scope(|scope| {
         for _ in 0..stored.len().min(THREADS_MAX) {
-            scope.spawn(|| {
+            let ask = || {
                 while let Some(place) = stored.get(next.fetch_add(1, Relaxed))
                     && place.begin(stop).is_ok()
                 {}
-            });
+            };
+            // What is not asked for now is where it is looked at.
+            let _ = thread::Builder::new().spawn_scoped(scope, ask);
         }
     });
 }

@@ -474,8 +474,9 @@ impl Cutting<'_> {
             }
         };
         thread::scope(|scope| {
-            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            workers.into_iter().try_for_each(|worker| {
+            let start = |_| thread::Builder::new().spawn_scoped(scope, work);
+            let workers = (0..threads).map(start).collect::<io::Result<Vec<_>>>();
+            workers.map_err(|error| Error::no_thread(&error))?.into_iter().try_for_each(|worker| {
                 worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             })
         })?;

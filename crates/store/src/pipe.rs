@@ -32,9 +32,12 @@ pub struct Pipe {
 
 impl Pipe {
     /// What is read ahead by a thread of its own.
-    pub fn of(mut input: Box<dyn Read + Send>, stop: Stop) -> Self {
+    ///
+    /// # Errors
+    /// When the system starts no more threads.
+    pub fn of(mut input: Box<dyn Read + Send>, stop: Stop) -> io::Result<Self> {
         let (to, blocks) = bounded(BLOCKS);
-        let reader = thread::spawn(move || {
+        let reader = thread::Builder::new().spawn(move || {
             loop {
                 let mut block = vec![0; BLOCK_BYTES];
                 let got = match input.read(&mut block) {
@@ -50,8 +53,8 @@ impl Pipe {
                     break;
                 }
             }
-        });
-        Self { blocks, block: Cursor::default(), reader: Some(reader), stop }
+        })?;
+        Ok(Self { blocks, block: Cursor::default(), reader: Some(reader), stop })
     }
 
     /// The same, waited for until another flag is set.
@@ -129,9 +132,9 @@ mod tests {
             let mut bytes = Vec::new();
             pipe.read_to_end(&mut bytes).map(|_| bytes)
         };
-        let whole = Pipe::of(Box::new(io::Cursor::new(b"ab")), Stop::default());
+        let whole = Pipe::of(Box::new(io::Cursor::new(b"ab")), Stop::default()).unwrap();
         assert_eq!(read(whole).unwrap(), b"ab");
-        let broken = Pipe::of(Box::new(Broken(false)), Stop::default());
+        let broken = Pipe::of(Box::new(Broken(false)), Stop::default()).unwrap();
         assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| read(broken))).is_err());
     }
 
@@ -146,7 +149,7 @@ mod tests {
             }
         }
         let (first, second) = (Stop::default(), Stop::default());
-        let mut pipe = Pipe::of(Box::new(Silent), first).until(&second);
+        let mut pipe = Pipe::of(Box::new(Silent), first).unwrap().until(&second);
         second.store(true, Relaxed);
         assert!(pipe.read(&mut [0]).is_err());
     }

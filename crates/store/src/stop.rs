@@ -22,13 +22,15 @@ pub(crate) fn ended<T>(thread: JoinHandle<T>) -> T {
 pub fn watched<T>(stop: &AtomicBool, flag: &Stop, work: impl FnOnce() -> T) -> T {
     thread::scope(|scope| {
         let (done, is_done) = bounded::<()>(0);
-        scope.spawn(move || {
+        let watch = move || {
             while is_done.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
                 if stop.load(Relaxed) {
                     return flag.store(true, Relaxed);
                 }
             }
-        });
+        };
+        // A system without a thread for it has none for what comes next either, which says so.
+        let _ = thread::Builder::new().spawn_scoped(scope, watch);
         let result = work();
         drop(done);
         result

@@ -185,6 +185,12 @@ impl Fault {
         Self { what: what.into(), advice: Vec::new() }
     }
 
+    /// As [`Error::no_thread`] has it.
+    pub fn no_thread(error: &io::Error) -> Self {
+        let error = Error::no_thread(error);
+        Self { what: error.what().to_owned(), advice: error.advice().to_vec() }
+    }
+
     /// An input that is not what it was when it was first looked at; `how`, where that is known.
     pub fn changed(name: &str, how: Option<String>) -> Self {
         let how = how.map_or_else(String::new, |how| format!(": {how}"));

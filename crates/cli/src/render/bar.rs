@@ -45,7 +45,7 @@ impl Bar {
         let (bar, stage) = (self.bar.clone(), Arc::clone(&self.stage));
         let left = SHOWN_AFTER.saturating_sub(self.began.elapsed());
         // Nobody calls while an index is built, so somebody has to look at the clock.
-        std::thread::spawn(move || {
+        let show = move || {
             std::thread::sleep(left);
             let mut stage = stage.lock().unwrap_or_else(PoisonError::into_inner);
             if *stage == Stage::Begun {
@@ -53,7 +53,9 @@ impl Bar {
                 bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
                 bar.enable_steady_tick(TICK);
             }
-        });
+        };
+        // A load goes on without being shown.
+        let _ = std::thread::Builder::new().spawn(show);
     }
 
     /// A line without an end in sight.

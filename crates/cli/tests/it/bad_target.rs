@@ -420,3 +420,50 @@ fn a_character_of_a_password_that_ends_the_host_is_to_be_escaped() {
         assert!(!run.stderr.contains("ss@"), "{}", run.stderr);
     }
 }
+
+/// As a container with too small a `pids.max`: a thread is a process to it.
+#[test]
+fn a_limit_of_processes() {
+    let fixture = Fixture::new();
+    let rows: String = (0..20_000).map(|n| format!("{n},name {n}\n")).collect();
+    fixture.write("in.csv", format!("id,name\n{rows}"));
+    mode(&fixture, ".", 0o777);
+    let nobody = Nobody::new();
+    let run = |limit: u32, args: &[&str], json: bool| {
+        let json = if json { " --json" } else { "" };
+        let script = format!("ulimit -u {limit}; exec \"$0\" {}{json}", args.join(" "));
+        let mut command = Command::new("bash");
+        let bin = nobody.bin.as_ref().map_or_else(|| INRUSH.into(), |bin| bin.path("inrush"));
+        command.args(["-c", &script]).arg(bin).current_dir(fixture.dir());
+        if nobody.bin.is_some() {
+            // Of root there may be any number.
+            command.uid(Nobody::UID).gid(Nobody::UID);
+        }
+        Outcome::of(script, finish(start(&mut command), &fixture.read("in.csv")))
+    };
+    let before = fixture.snapshot();
+    for args in [
+        &["load", "in.csv", "t.db"][..],
+        &["load", "-", "t.db", "--table", "t"],
+        &["load", "in.csv", "csv:out.csv"],
+        &["load", "in.csv", "csv:-"],
+        &["check", "in.csv"],
+    ] {
+        for limit in 1..=4 {
+            let ended = run(limit, args, false);
+            if limit > 1 && ended.status.code() == Some(0) {
+                break;
+            }
+            ended.exits(1).says(&["cannot start a thread: ", "raise the limit of processes"]);
+            fixture.assert_unchanged(&before);
+        }
+        for name in ["t.db", "out.csv"] {
+            let _ = fs::remove_file(fixture.path(name));
+        }
+        if !args.contains(&"csv:-") {
+            let error = run(1, args, true).exits(1).json();
+            let message = error["error"]["message"].as_str().unwrap();
+            assert!(message.starts_with("cannot start a thread"), "{message}");
+        }
+    }
+}

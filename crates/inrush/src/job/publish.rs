@@ -14,6 +14,7 @@
 //! job is published its state says by whom, no step is taken but from a state of one's own, and each has a hidden table of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -661,9 +662,14 @@ impl Publishing<'_> {
                 }
                 Ok(skipped)
             };
-            let copiers: Vec<_> = (0..copiers).map(|_| scope.spawn(copy)).collect();
-            let join = |copier: thread::ScopedJoinHandle<'_, Result<u64>>| {
-                copier.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            let start = |_| thread::Builder::new().spawn_scoped(scope, copy);
+            let copiers: Vec<_> = (0..copiers).map(start).collect();
+            let join = |copier: io::Result<thread::ScopedJoinHandle<'_, Result<u64>>>| match copier
+            {
+                Ok(copier) => {
+                    copier.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                }
+                Err(error) => Err(Error::no_thread(&error)),
             };
             copiers.into_iter().map(join).collect::<Vec<_>>()
         });

@@ -339,14 +339,15 @@ fn taking(job: &Job, entry: Option<Entry>) -> Result<Entry> {
 fn beating<T: Send>(place: &Place, job: &Job, work: impl FnOnce() -> Result<T>) -> Result<T> {
     thread::scope(|scope| {
         let (done, is_done) = channel::<()>();
-        scope.spawn(move || {
+        let beat = move || {
             while is_done.recv_timeout(BEAT) == Err(RecvTimeoutError::Timeout) {
                 // A beat that is lost is no reason to stop.
                 if let Ok(mut ledger) = Ledger::open(place, &job.home, &NEVER) {
                     let _ = ledger.beat(&job.id, &job.digits);
                 }
             }
-        });
+        };
+        let _ = thread::Builder::new().spawn_scoped(scope, beat);
         let worked = work();
         drop(done);
         worked

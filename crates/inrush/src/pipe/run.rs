@@ -118,7 +118,8 @@ enum Flow {
 const TICK: Duration = Duration::from_millis(50);
 
 /// Runs one pass: `feed` reads, the encoders encode, the sink's lanes send, and `collector` sees every slot in the source's
-/// order on the calling thread. The first failure ends all stages, and halts a `feed` that waits for input.
+/// order on the calling thread. The first failure ends all stages, and halts a `feed` that waits for input; a stage that can't be started is
+/// one.
 pub(crate) fn pass<S: Sink + ?Sized>(
     pass: Pass<'_>,
     feed: impl FnOnce(&mut dyn Feeder) -> Result<()> + Send,
@@ -143,7 +144,7 @@ pub(crate) fn pass<S: Sink + ?Sized>(
             feed(&mut feeder)
         });
         let mut workers = vec![];
-        for mut encoder in encoders {
+        let started = encoders.into_iter().try_for_each(|mut encoder| {
             let (from, to) = (chunk_rx.clone(), wire_tx.clone());
             workers.push(spawn(scope, "inrush-encode", halt, move || {
                 let mut clock = StageClock::start(meter, "encode");
@@ -155,8 +156,9 @@ pub(crate) fn pass<S: Sink + ?Sized>(
                     }
                 }
                 Ok(())
-            }));
-        }
+            })?);
+            Ok(())
+        });
         drop((chunk_rx, wire_tx));
 
         let mut stages = Stages {
@@ -171,20 +173,21 @@ pub(crate) fn pass<S: Sink + ?Sized>(
             halt,
             stop,
         };
-        let mut outcome = loop {
-            match stages.send(sink, collector) {
-                Ok(Flow::StepEnds) => match collector.step(sink) {
-                    Ok(()) => {}
-                    Err(error) => break Err(error),
-                },
-                Ok(Flow::Ends) => break Ok(()),
-                Err(error) => break Err(error),
-            }
+        let (reader, missing) = match reader {
+            Ok(reader) => (Some(reader), Ok(())),
+            Err(error) => (None, Err(error)),
         };
+        let mut steps = || {
+            while stages.send(sink, collector)? == Flow::StepEnds {
+                collector.step(sink)?;
+            }
+            Ok(())
+        };
+        let mut outcome = missing.and(started).and_then(|()| steps());
         stages.end();
         drop(stages);
         // What the collector saw is what the user should read, and the lanes' troubles; then the encoders', then the reader's.
-        for worker in workers.into_iter().chain([reader]) {
+        for worker in workers.into_iter().chain(reader) {
             outcome =
                 outcome.and(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
@@ -231,7 +234,7 @@ impl Stages<'_> {
         let flow = thread::scope(|scope| {
             let (done_tx, done_rx) = bounded::<Slot>(self.slots);
             let mut workers = Vec::new();
-            for (lane, ahead) in lanes.into_iter().zip(&mut ahead) {
+            let mut collected = lanes.into_iter().zip(&mut ahead).try_for_each(|(lane, ahead)| {
                 let (from, to) = (wires.clone(), done_tx.clone());
                 workers.push(spawn(scope, "inrush-send", halt, move || {
                     let mut clock = StageClock::start(meter, "send");
@@ -241,13 +244,13 @@ impl Stages<'_> {
                         halt.store(true, Relaxed);
                     }
                     sent
-                }));
-            }
+                })?);
+                Ok(())
+            });
             drop(done_tx);
 
             let mut flow = Flow::Ends;
-            let mut collected = Ok(());
-            'collect: loop {
+            'collect: while collected.is_ok() {
                 match done_rx.recv_timeout(TICK) {
                     Ok(slot) => self.waiting.push(slot),
                     Err(RecvTimeoutError::Timeout) => {}
@@ -299,16 +302,14 @@ fn spawn<'scope, T: Send + 'scope>(
     name: &str,
     halt: &'scope AtomicBool,
     work: impl FnOnce() -> T + Send + 'scope,
-) -> thread::ScopedJoinHandle<'scope, T> {
-    // Threads are few (the planner bounds them) and all started before the first byte moves; a system that has not even those
-    // left is out of reach of an error message, and std's own spawn panics there as well.
+) -> Result<thread::ScopedJoinHandle<'scope, T>> {
     thread::Builder::new()
         .name(name.to_owned())
         .spawn_scoped(scope, move || {
             let _guard = HaltOnPanic(halt);
             work()
         })
-        .expect("a thread")
+        .map_err(|error| Error::no_thread(&error))
 }
 
 /// A stage that panics takes its slot with it, and the others would wait for that one for ever.

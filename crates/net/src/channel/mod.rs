@@ -267,7 +267,7 @@ impl Write for Channel<'_> {
 fn reach(host: &str, port: u16, watch: &Watch<'_>) -> Result<TcpStream, Broken> {
     let (sender, receiver) = channel();
     let (host, limit) = (host.to_owned(), watch.patience.connect);
-    std::thread::spawn(move || {
+    let look = move || {
         let connect = || {
             let mut outcome = Err(io::Error::new(ErrorKind::NotFound, "the name has no address"));
             for address in (host.as_str(), port).to_socket_addrs()? {
@@ -280,7 +280,8 @@ fn reach(host: &str, port: u16, watch: &Watch<'_>) -> Result<TcpStream, Broken> 
         };
         // Nobody may be waiting any more.
         let _ = sender.send(connect());
-    });
+    };
+    std::thread::Builder::new().spawn(look)?;
     loop {
         match receiver.recv_timeout(TICK) {
             Ok(connected) => return Ok(connected?),

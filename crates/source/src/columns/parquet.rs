@@ -32,6 +32,7 @@ use crate::columns::intervals::{self, Intervals};
 use crate::columns::leaves;
 use crate::columns::reading::{BOOL8, Reading, readings};
 use crate::columns::{Batch, Failure, Take, Unreadable};
+use inrush_store::Fault;
 
 /// Batches that a thread may be ahead.
 const AHEAD: usize = 2;
@@ -247,13 +248,16 @@ impl Footer {
             let mut parts = Vec::new();
             for share in &shares {
                 let (to, from) = bounded(AHEAD);
-                scope.spawn(move || {
+                let read = move || {
                     let read = self.read_share(file, readings, share, groups, &to);
                     if let Err(failure) = read {
                         // Nobody listens any more when the load has ended.
                         let _ = to.send(Err(failure));
                     }
-                });
+                };
+                thread::Builder::new()
+                    .spawn_scoped(scope, read)
+                    .map_err(|error| Fault::no_thread(&error))?;
                 parts.push(from);
             }
             self.merge(names, groups, &parts, take)

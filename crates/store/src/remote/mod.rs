@@ -72,10 +72,12 @@ fn waiting<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Trouble> {
     let (done, is_done) = bounded::<()>(0);
-    let thread = thread::spawn(move || {
+    let work = move || {
         let _done = done;
         work()
-    });
+    };
+    let thread = thread::Builder::new().spawn(work);
+    let thread = thread.map_err(|error| Trouble::never(Fault::no_thread(&error)))?;
     while is_done.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
         if stop.load(Relaxed) {
             return Err(Trouble::never(given_up()));

@@ -74,7 +74,8 @@ impl Sequence {
             return Err(Fault::new(what).advise("fetch it with curl, and load that file").into());
         }
         (self.skip, self.began) = (skip, self.at);
-        let mut body = Pipe::of(answer.body, Arc::clone(&self.stop));
+        let mut body = Pipe::of(answer.body, Arc::clone(&self.stop))
+            .map_err(|error| Fault::no_thread(&error))?;
         let mut start = Vec::new();
         if answer.from == 0 {
             let compared = self.first.compared_bytes();

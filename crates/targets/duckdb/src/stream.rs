@@ -357,7 +357,7 @@ impl<'l> StreamLane<'l> {
         let statement = std::thread::Builder::new()
             .name("inrush-duckdb".to_owned())
             .spawn(move || runner.execute(&sql))
-            .map_err(|error| Error::target(format!("no thread for DuckDB's statement: {error}")))?;
+            .map_err(|error| Error::no_thread(&error))?;
         Ok(Self {
             to: Some(to),
             is_whole,

@@ -252,6 +252,8 @@ impl<'a> Session<'a> {
             io::ErrorKind::StorageFull
             | io::ErrorKind::QuotaExceeded
             | io::ErrorKind::FileTooLarge => explain_code(&self.path, ffi::SQLITE_FULL, ""),
+            // A file is never refused so, and the threads that write behind are.
+            io::ErrorKind::WouldBlock => Error::no_thread(error),
             _ => Error::target(format!("cannot write {shown}: {error}")),
         }
     }
@@ -411,8 +413,6 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Something is committed, so a database that is new stays.
-    pub(super) fn keep(&mut self) {
     /// The same once something is committed, when there is no undoing it.
     pub(super) fn expect_kept(&self) -> Result<()> {
         let Some(named) = &self.named else { return Ok(()) };
@@ -432,6 +432,8 @@ impl<'a> Session<'a> {
         self.named.as_ref().is_none_or(Named::is_in_place)
     }
 
+    /// Something is committed, so a database that is new stays.
+    pub(super) fn keep(&mut self) {
         self.is_made = false;
     }
 
