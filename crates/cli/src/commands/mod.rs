@@ -300,15 +300,16 @@ impl std::fmt::Display for Answered {
     }
 }
 
-/// The first Ctrl-C (or SIGTERM) asks for a tidy stop; the second ends the process at once. So does the end of the terminal's session ask,
-/// unless whoever started the process has seen to it that it stays (`nohup`).
+/// The first Ctrl-C (or SIGTERM) asks for a tidy stop; the second ends the process at once. So does the end of the terminal's session ask.
+/// A signal that whoever started the process has it ignore (`nohup`, `trap ''`) goes on doing nothing.
 fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
-    if !ignores(SIGHUP) {
+    // Where the system does not say, `nohup` may have been at work.
+    if ignores(SIGHUP) == Some(false) {
         // Shell and system may both send it, so the second one says nothing more.
         signal_hook::flag::register(SIGHUP, Arc::clone(&stop))?;
     }
-    for signal in [SIGINT, SIGTERM] {
+    for signal in [SIGINT, SIGTERM].into_iter().filter(|signal| ignores(*signal) != Some(true)) {
         // In this order: while the flag is down the first does nothing, and the second raises it.
         signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))?;
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
@@ -318,13 +319,13 @@ fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-/// Whether the process was started so that the signal does nothing. Where the system does not say, it may be.
-fn ignores(signal: i32) -> bool {
+/// Whether the process was started so that the signal does nothing; `None` where the system does not say.
+fn ignores(signal: i32) -> Option<bool> {
     let ignored = std::fs::read_to_string("/proc/self/status").ok().and_then(|status| {
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
         u64::from_str_radix(mask.trim(), 16).ok()
     });
-    ignored.is_none_or(|mask| mask & (1 << (signal - 1)) != 0)
+    ignored.map(|mask| mask & (1 << (signal - 1)) != 0)
 }
 
 /// Writes to standard output. Whoever closes it has seen enough: that is no failure, least of all of a load that is done.
@@ -344,7 +345,6 @@ fn print_all(text: &str) -> inrush::Result<()> {
     }
 }
 
-/// The failure to say what was done, which stays done.
 /// Without the library's own handle, which takes an output that can't be written to for one that is closed, and says nothing.
 #[cfg(unix)]
 fn write_out(bytes: &[u8]) -> io::Result<()> {
@@ -358,6 +358,7 @@ fn write_out(bytes: &[u8]) -> io::Result<()> {
     io::stdout().lock().write_all(bytes)
 }
 
+/// The failure to say what was done, which stays done.
 fn unsaid(error: Error, done: &str, lost: &str) -> Error {
     error.reworded(|why| format!("{done}, and {lost} is lost: {why}"))
 }

@@ -278,18 +278,20 @@ fn ends_when_interrupted(mut child: Child) {
     run.exits(130).says(&["interrupted"]).ends_with_nothing_changed();
 }
 
-/// As `nohup` starts it.
+/// As `nohup` starts it, and `trap`.
 #[test]
-fn a_load_that_is_to_outlive_its_terminal_does() {
+fn a_load_ignores_the_signals_that_it_is_started_to_ignore() {
     let fixture = Fixture::new();
-    let script = "trap '' HUP; exec \"$0\" load - t.db --table t";
+    let script = "trap '' HUP TERM; exec \"$0\" load - t.db --table t";
     let mut shell = Command::new("sh");
     shell.args(["-c", script, crate::fixture::INRUSH]).current_dir(fixture.path("."));
     let mut child = start(&mut shell);
     let mut input = child.stdin.take().unwrap();
     input.write_all(b"id\n1\n").unwrap();
     wait_until_it_waits(&child);
-    signal(&child, "HUP");
+    for name in ["HUP", "TERM", "TERM"] {
+        signal(&child, name);
+    }
     input.write_all(b"2\n").unwrap();
     drop(input);
     let run = child.wait_with_output().unwrap();
