@@ -209,6 +209,7 @@ impl<'a> FileLoad<'a> {
     fn begin_text(&mut self, action: Action, found: Option<&Metadata>) -> Result<()> {
         if action == Action::Append {
             self.copy_old()?;
+            self.keep_permissions(found)?;
             let columns = &self.job.choice.columns;
             return old::check(&self.place, self.old_path(), &self.layout, columns, self.stop);
         }
@@ -247,9 +248,12 @@ impl<'a> FileLoad<'a> {
         Ok(())
     }
 
-    /// A file that is replaced keeps its permissions.
+    /// A file that is replaced keeps its permissions, and owner and group as far as who loads may give files away.
     fn keep_permissions(&self, found: Option<&Metadata>) -> Result<()> {
         let Some(found) = found else { return Ok(()) };
+        // Before the permissions: a new owner takes some of them away.
+        #[cfg(unix)]
+        keep_owner(self.pending_path(), found);
         fs::set_permissions(self.pending_path(), found.permissions())
             .map_err(|error| self.place.write_error(&error))
     }
@@ -335,6 +339,15 @@ impl<'a> FileLoad<'a> {
             let _ = fs::remove_file(&pending.path);
         }
     }
+}
+
+/// Gives a new file owner and group of the old one. Who may not give it to its owner may be one of its group.
+#[cfg(unix)]
+fn keep_owner(new: &Path, old: &Metadata) {
+    use std::os::unix::fs::{MetadataExt as _, lchown};
+    let (owner, group) = (old.uid(), old.gid());
+    // One that is refused belongs to who loads, as any new file.
+    let _ = lchown(new, Some(owner), Some(group)).or_else(|_| lchown(new, None, Some(group)));
 }
 
 impl Load for FileLoad<'_> {

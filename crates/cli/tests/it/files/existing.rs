@@ -1,11 +1,11 @@
 use std::fs::{self, Permissions};
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
 
 use arrow_array::{BinaryArray, Int64Array, TimestampMicrosecondArray};
 
 use super::loaded;
 use crate::columns::{batch, column, parquet};
-use crate::fixture::{Fixture, rows};
+use crate::fixture::{Fixture, is_root, rows};
 
 fn with_files() -> Fixture {
     let fixture = Fixture::new();
@@ -277,11 +277,16 @@ fn permissions_and_links_stay() {
     fs::rename(fixture.path("out"), fixture.path("data/real")).unwrap();
     symlink("data/real", fixture.path("out")).unwrap();
     for how in ["append", "truncate", "replace"] {
-        fs::set_permissions(fixture.path("data/real"), Permissions::from_mode(0o640)).unwrap();
+        if is_root() {
+            chown(fixture.path("data/real"), Some(65_534), Some(65_533)).unwrap();
+        }
+        // A new owner or group would take the first bit away.
+        fs::set_permissions(fixture.path("data/real"), Permissions::from_mode(0o2750)).unwrap();
         loaded(&fixture, &["in.csv", "csv:out", "--if-exists", how]);
         assert!(fs::symlink_metadata(fixture.path("out")).unwrap().is_symlink());
         let real = fs::metadata(fixture.path("data/real")).unwrap();
-        assert_eq!(real.permissions().mode() & 0o777, 0o640, "{how}");
+        assert_eq!(real.permissions().mode() & 0o7777, 0o2750, "{how}");
+        assert!(!is_root() || (real.uid(), real.gid()) == (65_534, 65_533), "{how}");
         assert_eq!(fs::read_dir(fixture.path("data")).unwrap().count(), 1);
     }
     // A link to nothing yet.
