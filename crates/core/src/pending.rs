@@ -218,8 +218,8 @@ pub fn not_in_place(shown: impl fmt::Display, error: &io::Error) -> Error {
     }
 }
 
-/// A file by the name that leads to it, so that it can be asked later whether the name still does: a database that is moved or replaced while
-/// it is open goes on taking rows, and who opens the name afterwards finds none of them.
+/// A file by the name that leads to it, so that it can be asked later whether the name still does: a database that is moved or replaced
+/// while it is open goes on taking rows, and who opens the name afterwards finds none of them.
 #[derive(Debug)]
 pub struct Named {
     path: PathBuf,
@@ -233,7 +233,7 @@ impl Named {
         Some(Self { path: path.to_owned(), number: crate::path::number(&found) })
     }
 
-    /// Whether the name still leads to the file. Elsewhere than on Unix, where files that are open keep their names, whether it leads to one.
+    /// Whether the name still leads to the file. Elsewhere than on Unix files that are open keep their names, and it has to lead to one.
     pub fn is_in_place(&self) -> bool {
         fs::metadata(&self.path).is_ok_and(|found| crate::path::number(&found) == self.number)
     }

@@ -118,8 +118,8 @@ enum Flow {
 const TICK: Duration = Duration::from_millis(50);
 
 /// Runs one pass: `feed` reads, the encoders encode, the sink's lanes send, and `collector` sees every slot in the source's
-/// order on the calling thread. The first failure ends all stages, and halts a `feed` that waits for input; a stage that can't be started is
-/// one.
+/// order on the calling thread. The first failure ends all stages, and halts a `feed` that waits for input; that a stage can't be
+/// started is one.
 pub(crate) fn pass<S: Sink + ?Sized>(
     pass: Pass<'_>,
     feed: impl FnOnce(&mut dyn Feeder) -> Result<()> + Send,
