@@ -4,8 +4,9 @@ use std::fs::File;
 use std::sync::Arc;
 
 use arrow_array::builder::{
-    DurationSecondBuilder, FixedSizeListBuilder, Float64Builder, Int32Builder,
-    IntervalYearMonthBuilder, LargeListBuilder, ListBuilder, MapBuilder, StringBuilder,
+    DurationSecondBuilder, FixedSizeBinaryBuilder, FixedSizeListBuilder, Float64Builder,
+    Int32Builder, IntervalYearMonthBuilder, LargeListBuilder, ListBuilder, MapBuilder,
+    StringBuilder,
 };
 use arrow_array::types::{Int8Type, IntervalDayTime};
 use arrow_array::{
@@ -108,6 +109,35 @@ fn durations_are_the_same_from_parquet_as_from_arrow() {
         ];
         assert_eq!(fixture.table("t.db", "t"), wanted, "{source}");
     }
+}
+
+/// Also where all values have as many bytes.
+#[test]
+fn bytes_within_are_base64_that_is_loaded_back_as_the_same_bytes() {
+    let fixture = Fixture::new();
+    let bytes = [[0x2d, 0x71, 0x16], [0, 0xff, 0x41]];
+    let fixed = || column(FixedSizeBinaryArray::try_from_iter(bytes.iter()).unwrap());
+    let any = column(BinaryArray::from_iter_values(bytes));
+    let inner = StructArray::try_from(vec![("f", fixed()), ("v", any)]).unwrap();
+    let mut list = FixedSizeListBuilder::new(FixedSizeBinaryBuilder::new(3), 1);
+    for value in bytes {
+        list.values().append_value(value).unwrap();
+        list.append(true);
+    }
+    let batch = batch(vec![("s", column(inner)), ("l", column(list.finish()))]);
+    parquet(&fixture, "t.parquet", &batch, 1);
+    arrow(&fixture, "t.arrow", &batch);
+    for source in ["t.parquet", "t.arrow"] {
+        fixture.report(&[source, "jsonl:t.jsonl", "--if-exists", "replace"]);
+        let [one, two] = ["LXEW", "AP9B"]
+            .map(|of| format!("{{\"s\":{{\"f\":\"{of}\",\"v\":\"{of}\"}},\"l\":[\"{of}\"]}}\n"));
+        assert_eq!(fixture.read("t.jsonl"), (one + &two).as_bytes(), "{source}");
+    }
+    let typed = ["--flatten", "--columns", "s.f,s.v", "--type", "s.f=bytes", "--type", "s.v=bytes"];
+    fixture.report(&[&["t.jsonl", "t.db"], &typed[..]].concat());
+    let wanted =
+        "SELECT count(*) FROM t WHERE \"s.f\" = \"s.v\" AND \"s.f\" IN (x'2d7116', x'00ff41')";
+    assert_eq!(fixture.number("t.db", wanted), 2);
 }
 
 /// Bytes that are truth values (<https://arrow.apache.org/docs/format/CanonicalExtensions.html#bit-boolean>), alone and within a struct, and

@@ -148,7 +148,7 @@ fn write(
                 if at > 0 {
                     out.push(',');
                 }
-                string(&shown(keys, at, of_keys)?, out);
+                key(keys, at, of_keys, out)?;
                 out.push(':');
                 write(values, at, of_values, out)?;
             }
@@ -158,6 +158,9 @@ fn write(
         DataType::Binary => base64(array.as_binary::<i32>().value(at), out),
         DataType::LargeBinary => base64(array.as_binary::<i64>().value(at), out),
         DataType::BinaryView => base64(array.as_binary_view().value(at), out),
+        DataType::FixedSizeBinary(length) if (*length, mark) != (UUID_BYTES, Some(UUID)) => {
+            base64(array.as_fixed_size_binary().value(at), out)
+        }
         DataType::Int8 if mark == Some(BOOL8) => {
             out.push_str(&shown(array, at, mark)?);
             Ok(())
@@ -178,6 +181,17 @@ fn write(
             Ok(())
         }
     }
+}
+
+/// Writes a map's key, which is a text whatever it is in the map: what a value of it is written as.
+fn key(keys: &dyn Array, at: usize, mark: Option<&str>, out: &mut Out) -> Result<(), ArrowError> {
+    let mut key = Out::default();
+    write(keys, at, mark, &mut key)?;
+    match key.text.starts_with('"') {
+        true => out.push_str(&key.text),
+        false => string(&key.text, out),
+    }
+    Ok(())
 }
 
 fn shown(array: &dyn Array, at: usize, mark: Option<&str>) -> Result<String, ArrowError> {
@@ -213,7 +227,7 @@ mod tests {
     use arrow_array::{
         ArrowPrimitiveType, BinaryArray, BinaryViewArray, DictionaryArray, FixedSizeBinaryArray,
         Float16Array, Float32Array, Float64Array, Int32Array, LargeBinaryArray, ListArray,
-        ListViewArray, NullArray, RunArray, StructArray, UnionArray,
+        ListViewArray, MapArray, NullArray, RunArray, StructArray, UnionArray,
     };
     use arrow_buffer::OffsetBuffer;
     use arrow_schema::UnionFields;
@@ -293,16 +307,16 @@ mod tests {
             let documents = documents(&array).unwrap().texts;
             documents.iter().map(|one| one.unwrap().to_owned()).collect::<Vec<_>>()
         };
-        let hex = "12121212121212121212121212121212";
+        let base64 = "EhISEhISEhISEhISEhISEg==";
         let uuid = "12121212-1212-1212-1212-121212121212";
         assert_eq!(
             documents_of("arrow.uuid")[0],
             format!(r#"{{"u":"{uuid}","j":"{{\"x\":[1]}}","l":["{uuid}"]}}"#)
         );
         let found = documents_of("arrow.json");
-        assert_eq!(found[0], format!(r#"{{"u":"{hex}","j":{{"x":[1]}},"l":["{hex}"]}}"#));
-        assert_eq!(found[1], format!(r#"{{"u":"{hex}","j":"not so","l":["{hex}"]}}"#));
-        assert_eq!(found[2], format!(r#"{{"u":"{hex}","j":null,"l":["{hex}"]}}"#));
+        assert_eq!(found[0], format!(r#"{{"u":"{base64}","j":{{"x":[1]}},"l":["{base64}"]}}"#));
+        assert_eq!(found[1], format!(r#"{{"u":"{base64}","j":"not so","l":["{base64}"]}}"#));
+        assert_eq!(found[2], format!(r#"{{"u":"{base64}","j":null,"l":["{base64}"]}}"#));
     }
 
     #[test]
@@ -362,19 +376,53 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_base64_and_those_of_a_fixed_size_hexadecimal() {
+    fn bytes_are_base64_whatever_array_has_them() {
         let bytes = || [None, Some(&b"ab\xff"[..])];
-        let arrays: [(ArrayRef, &str); 4] = [
-            (Arc::new(BinaryArray::from_iter(bytes())), r#""YWL/""#),
-            (Arc::new(LargeBinaryArray::from_iter(bytes())), r#""YWL/""#),
-            (Arc::new(BinaryViewArray::from_iter(bytes())), r#""YWL/""#),
-            (
-                Arc::new(FixedSizeBinaryArray::try_from_iter([[1, 2], [255, 0]].iter()).unwrap()),
-                r#""ff00""#,
-            ),
+        let fixed = || FixedSizeBinaryArray::try_from_iter([b"xyz", b"ab\xff"].iter()).unwrap();
+        let keys = || Int32Array::from(vec![0, 1]);
+        let dictionary = DictionaryArray::try_new(keys(), Arc::new(fixed())).unwrap();
+        let runs = RunArray::try_new(&Int32Array::from(vec![1, 2]), &fixed()).unwrap();
+        let arrays: [ArrayRef; 6] = [
+            Arc::new(BinaryArray::from_iter(bytes())),
+            Arc::new(LargeBinaryArray::from_iter(bytes())),
+            Arc::new(BinaryViewArray::from_iter(bytes())),
+            Arc::new(fixed()),
+            Arc::new(dictionary),
+            Arc::new(runs),
         ];
-        for (array, wanted) in arrays {
-            assert_eq!(documents(&array).unwrap().texts.value(1), wanted, "{array:?}");
+        for array in arrays {
+            assert_eq!(documents(&array).unwrap().texts.value(1), r#""YWL/""#, "{array:?}");
+            // Also as a key.
+            let fields = [("key", false), ("value", true)]
+                .map(|(name, may_be_null)| Field::new(name, array.data_type().clone(), may_be_null))
+                .map(Arc::new);
+            let last = array.slice(1, 1);
+            let of_entries = Field::new_struct("entries", fields.to_vec(), false);
+            let entries =
+                StructArray::try_new(fields.to_vec().into(), vec![Arc::clone(&last), last], None);
+            let offsets = OffsetBuffer::new(vec![0, 1].into());
+            let map = MapArray::try_new(of_entries.into(), offsets, entries.unwrap(), None, false);
+            let map: ArrayRef = Arc::new(map.unwrap());
+            assert_eq!(documents(&map).unwrap().texts.value(0), r#"{"YWL/":"YWL/"}"#, "{map:?}");
         }
+    }
+
+    #[test]
+    fn a_key_is_a_text_whatever_it_is_in_the_map() {
+        let number = Float64Array::from(vec![f64::NAN, 1.5]);
+        let mut map = arrow_array::builder::MapBuilder::new(
+            None,
+            arrow_array::builder::Float64Builder::new(),
+            Int32Builder::new(),
+        );
+        for key in &number {
+            map.keys().append_option(key);
+            map.values().append_value(1);
+        }
+        map.append(true).unwrap();
+        let map: ArrayRef = Arc::new(map.finish());
+        let Documents { texts, has_spelled } = documents(&map).unwrap();
+        assert_eq!(texts.value(0), r#"{"NaN":1,"1.5":1}"#);
+        assert!(!has_spelled);
     }
 }
