@@ -11,7 +11,8 @@
 //! - [`flow`]: what goes from stage to stage. [`cut`] makes chunks of what is read, [`mod@encode`] makes wires of chunks.
 //! - [`value`]: what a text is as a number, once for all engines.
 //! - [`target`]: the traits that an engine's crate implements. [`doctor`]: rules of settings and tables, and what they find.
-//! - [`error`], [`wording`], [`path`], [`patient`], [`pending`], [`locks`], [`signature`], [`encrypted`], [`unique`]: what everything needs.
+//! - [`error`], [`guard`], [`wording`], [`path`], [`patient`], [`pending`], [`locks`], [`signature`], [`encrypted`], [`unique`]: what
+//!   everything needs.
 //!
 //! Nothing here knows a source, an engine, a thread or a socket. A change here rebuilds everything above; what only one engine needs
 //! belongs into its crate.
@@ -23,6 +24,7 @@ pub mod encrypted;
 pub mod error;
 pub mod facts;
 pub mod flow;
+pub mod guard;
 pub mod job;
 pub mod ledger;
 pub mod locks;

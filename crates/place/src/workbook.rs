@@ -13,6 +13,8 @@ use calamine::{
 };
 use inrush_core::encode::write_time;
 use inrush_core::error::{Error, Result};
+pub use inrush_core::guard::Failure;
+use inrush_core::guard::guarded;
 
 use crate::archive::{Refusal, zip};
 use crate::number_format::{NumberFormat, Shown};
@@ -50,35 +52,6 @@ pub trait Seekable: Read + Seek + Send {}
 impl<T: Read + Seek + Send> Seekable for T {}
 
 type Bytes = BufReader<Box<dyn Seekable>>;
-
-/// Why a workbook can't be read.
-pub type Failure = Box<dyn std::error::Error + Send + Sync>;
-
-thread_local! {
-    /// Whether a panic of this thread is caught, and made an error of.
-    static IS_GUARDED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
-}
-
-/// Does what may panic over a damaged workbook, as `calamine` does over some, and makes an error of that.
-fn guarded<T, E: Into<Failure>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, Failure> {
-    static HOOK: std::sync::Once = std::sync::Once::new();
-    HOOK.call_once(|| {
-        let before = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            if !IS_GUARDED.get() {
-                before(info);
-            }
-        }));
-    });
-    IS_GUARDED.set(true);
-    // What is half done isn't looked at again: the load ends.
-    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
-    IS_GUARDED.set(false);
-    match done {
-        Ok(done) => done.map_err(Into::into),
-        Err(_) => Err("it is damaged".into()),
-    }
-}
 
 impl Format {
     /// Whether a file that begins so has to be looked into.

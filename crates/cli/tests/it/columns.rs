@@ -14,11 +14,12 @@ use arrow_array::{
     DictionaryArray, DurationMillisecondArray, DurationNanosecondArray, DurationSecondArray,
     FixedSizeBinaryArray, Float32Array, Float64Array, Int8Array, Int32Array, Int64Array,
     IntervalDayTimeArray, IntervalYearMonthArray, LargeStringArray, NullArray, RecordBatch,
-    RunArray, StringArray, StructArray, Time32SecondArray, Time64MicrosecondArray,
+    RunArray, StringArray, StringViewArray, StructArray, Time32SecondArray, Time64MicrosecondArray,
     TimestampMicrosecondArray, TimestampNanosecondArray, TimestampSecondArray, UInt64Array,
     make_array,
 };
-use arrow_ipc::writer::{FileWriter, StreamWriter};
+use arrow_ipc::CompressionType;
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
@@ -29,7 +30,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
-use crate::fixture::{Fixture, quoted, rows};
+use crate::fixture::{Fixture, Random, quoted, rows, size};
 
 pub(crate) fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(
@@ -138,6 +139,61 @@ fn bytes_within_are_base64_that_is_loaded_back_as_the_same_bytes() {
     let wanted =
         "SELECT count(*) FROM t WHERE \"s.f\" = \"s.v\" AND \"s.f\" IN (x'2d7116', x'00ff41')";
     assert_eq!(fixture.number("t.db", wanted), 2);
+}
+
+#[test]
+fn a_damaged_file_of_columns_is_an_error_at_worst() {
+    let fixture = Fixture::new();
+    let names = || StringArray::from_iter_values((0..40).map(|n| format!("name {}", n % 7)));
+    let keys = Int32Array::from_iter((0..40).map(|n| (n % 9 != 0).then_some(n % 7)));
+    let few = StringArray::from_iter_values((0..7).map(|n| format!("name {n}")));
+    let mut list = ListBuilder::new(Int32Builder::new());
+    (0..40).for_each(|n| list.append_value((0..n % 4).map(Some)));
+    let inner = StructArray::try_from(vec![("x", column(names()))]).unwrap();
+    let batch = batch(vec![
+        ("id", column(Int64Array::from_iter_values(0..40))),
+        ("name", column(names())),
+        ("view", column(StringViewArray::from_iter_values((0..40).map(|n| format!("view {n}"))))),
+        ("few", column(DictionaryArray::try_new(keys, Arc::new(few)).unwrap())),
+        ("list", column(list.finish())),
+        ("st", column(inner)),
+        ("none", column(NullArray::new(40))),
+    ]);
+    parquet(&fixture, "whole.parquet", &batch, 15);
+    let mut whole = vec![("in.parquet", fixture.read("whole.parquet"))];
+    for packing in [None, Some(CompressionType::ZSTD), Some(CompressionType::LZ4_FRAME)] {
+        let options = IpcWriteOptions::default().try_with_compression(packing).unwrap();
+        let (of, schema) = (options.clone(), batch.schema());
+        let mut writer = FileWriter::try_new_with_options(Vec::new(), &schema, of).unwrap();
+        writer.write(&batch).unwrap();
+        whole.push(("in.arrow", writer.into_inner().unwrap()));
+        let mut writer = StreamWriter::try_new_with_options(Vec::new(), &schema, options).unwrap();
+        writer.write(&batch).unwrap();
+        whole.push(("in.arrows", writer.into_inner().unwrap()));
+    }
+    let mut random = Random(7);
+    let mut refused = 0;
+    for at in 0..size(280, 7_000) {
+        let (name, mut bytes) = whole[at % whole.len()].clone();
+        for _ in 0..1 + random.next() % 4 {
+            let place = 8 + (random.next() % (bytes.len() as u64 - 8)) as usize;
+            match random.next() % 20 {
+                0 => bytes.truncate(place),
+                1 => drop(bytes.drain(place..bytes.len().min(place + 20))),
+                2..8 => bytes[place] = random.next() as u8,
+                _ => bytes[place] ^= 1 << (random.next() % 8),
+            }
+        }
+        fixture.write(name, &bytes);
+        let run = match at % 10 {
+            9 => fixture.inrush(&["check", name]),
+            _ => fixture.load(&[name, "csv:-", "--max-rejects", "all", "--rejects", "bad"]),
+        };
+        assert!(matches!(run.status.code(), Some(0 | 1 | 3)), "{at}: {run:?}");
+        assert!(!run.stderr.contains("panicked"), "{at}: {run:?}");
+        refused += u32::from(run.status.code() == Some(1));
+    }
+    assert!(refused > 50, "{refused}");
 }
 
 /// Bytes that are truth values (<https://arrow.apache.org/docs/format/CanonicalExtensions.html#bit-boolean>), alone and within a struct, and

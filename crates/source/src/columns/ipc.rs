@@ -2,26 +2,30 @@
 //!
 //! Their batches are as large as their writer made them; one is in memory as a whole, and goes on in slices that share it.
 
-use std::io::{self, BufReader, Read, Seek};
+use std::fmt;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
 use arrow_array::RecordBatch;
-use arrow_buffer::Buffer;
-use arrow_ipc::reader::{FileReader, StreamDecoder, StreamReader};
-use arrow_ipc::root_as_message;
+use arrow_buffer::{Buffer, MutableBuffer};
+use arrow_ipc::convert::try_fb_to_schema;
+use arrow_ipc::reader::{FileDecoder, StreamDecoder, StreamReader, read_footer_length};
+use arrow_ipc::{Block, Footer, Message, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
 
 use crate::columns::reading::Reading;
 use crate::columns::{Failure, Take, slices};
 use inrush_core::error::Error;
+use inrush_core::guard::guarded;
 
 /// The schema of a file.
-pub(super) fn file_schema(file: impl Read + Seek) -> Result<Schema, ArrowError> {
-    Ok(FileReader::try_new(BufReader::new(file), None)?.schema().as_ref().clone())
+pub(super) fn file_schema(file: impl Read + Seek) -> Result<Schema, Failure> {
+    let (footer, _) = footer(&mut BufReader::new(file))?;
+    guarded(|| schema_of(&root_as_footer(&footer).map_err(broken)?))
 }
 
 /// The schema that a stream begins with, of which `head` are the first bytes.
-pub(super) fn stream_schema(head: &[u8]) -> Result<Schema, ArrowError> {
-    Ok(StreamReader::try_new(head, None)?.schema().as_ref().clone())
+pub(super) fn stream_schema(head: &[u8]) -> Result<Schema, Failure> {
+    guarded(|| Ok::<_, ArrowError>(StreamReader::try_new(head, None)?.schema().as_ref().clone()))
 }
 
 /// Reads a file's batches.
@@ -33,11 +37,106 @@ pub(super) fn file_batches(
     batch_bytes: usize,
     take: &mut Take<'_>,
 ) -> Result<(), Failure> {
-    let reader = FileReader::try_new(BufReader::new(file), None)?;
-    let each = stored / (reader.num_batches() as u64).max(1);
-    for (group, batch) in (0..).zip(reader) {
-        if !slices(&batch?, group, each, readings, names, batch_bytes, take)? {
+    let mut file = BufReader::new(file);
+    let (footer, file_bytes) = footer(&mut file)?;
+    let footer = root_as_footer(&footer).map_err(broken)?;
+    let schema = guarded(|| schema_of(&footer))?;
+    let mut decoder = FileDecoder::new(SchemaRef::new(schema), footer.version());
+    for block in footer.dictionaries().into_iter().flatten() {
+        let message = message_of(&mut file, block, file_bytes)?;
+        guarded(|| decoder.read_dictionary(block, &message))?;
+    }
+    let blocks = footer.recordBatches().ok_or("its footer doesn't say where batches are")?;
+    let each = stored / (blocks.len() as u64).max(1);
+    for (group, block) in (0..).zip(blocks) {
+        let message = message_of(&mut file, block, file_bytes)?;
+        let batch = guarded(|| decoder.read_record_batch(block, &message))?
+            .ok_or("what its footer says is a batch is none")?;
+        if !slices(&batch, group, each, readings, names, batch_bytes, take)? {
             break;
+        }
+    }
+    Ok(())
+}
+
+/// What stands at the end of a file: the length of its footer, and what names the format.
+const TAIL_BYTES: u64 = 10;
+
+/// A file's footer, and how many bytes the file has.
+fn footer(file: &mut (impl Read + Seek)) -> Result<(Vec<u8>, u64), Failure> {
+    let file_bytes = file.seek(SeekFrom::End(0))?;
+    let tail = file_bytes.checked_sub(TAIL_BYTES).ok_or("it is too short for one")?;
+    file.seek(SeekFrom::Start(tail))?;
+    let mut end = [0; TAIL_BYTES as usize];
+    file.read_exact(&mut end)?;
+    let length = read_footer_length(end)?;
+    let begins = tail.checked_sub(length as u64).ok_or("its footer is longer than the file")?;
+    file.seek(SeekFrom::Start(begins))?;
+    let mut footer = vec![0; length];
+    file.read_exact(&mut footer)?;
+    Ok((footer, file_bytes))
+}
+
+fn schema_of(footer: &Footer<'_>) -> Result<Schema, Failure> {
+    let schema = footer.schema().ok_or("its footer has no schema")?;
+    if !schema.endianness().equals_to_target_endianness() {
+        return Err("its numbers are written in another order of bytes (big endian)".into());
+    }
+    Ok(try_fb_to_schema(schema)?)
+}
+
+fn broken(why: impl fmt::Debug) -> String {
+    format!("what it says of itself is broken: {why:?}")
+}
+
+/// The message in a block of a file, with its body.
+fn message_of(
+    file: &mut (impl Read + Seek),
+    block: &Block,
+    file_bytes: u64,
+) -> Result<Buffer, Failure> {
+    const BEYOND: &str = "a part that its footer speaks of ends behind the file";
+    let from = u64::try_from(block.offset()).map_err(|_| BEYOND)?;
+    let head = usize::try_from(block.metaDataLength()).map_err(|_| BEYOND)?;
+    let body = usize::try_from(block.bodyLength()).map_err(|_| BEYOND)?;
+    let length = head.checked_add(body).ok_or(BEYOND)?;
+    if from.checked_add(length as u64).is_none_or(|end| end > file_bytes) {
+        return Err(BEYOND.into());
+    }
+    file.seek(SeekFrom::Start(from))?;
+    let mut bytes = MutableBuffer::from_len_zeroed(length);
+    file.read_exact(&mut bytes)?;
+    let (head, body) = bytes.split_at(head);
+    let message = match head.strip_prefix(&CONTINUATION) {
+        Some(behind) => behind,
+        None => head,
+    };
+    let message = root_as_message(message.get(4..).ok_or(BEYOND)?).map_err(broken)?;
+    expect_within(&message, body)?;
+    Ok(bytes.into())
+}
+
+/// Refuses a message whose buffers are not within its body, or say that they are larger, once unpacked, than memory is: the decoder
+/// asks for that much without a look, and ends the process where it gets none.
+fn expect_within(message: &Message<'_>, body: &[u8]) -> Result<(), Failure> {
+    let of_dictionary = || message.header_as_dictionary_batch()?.data();
+    let Some(batch) = message.header_as_record_batch().or_else(of_dictionary) else {
+        return Ok(());
+    };
+    for buffer in batch.buffers().into_iter().flatten() {
+        let within = || {
+            let from = usize::try_from(buffer.offset()).ok()?;
+            body.get(from..from.checked_add(usize::try_from(buffer.length()).ok()?)?)
+        };
+        let bytes = within().ok_or("a part of a message begins or ends beyond it")?;
+        // What is -1 here is not packed.
+        if batch.compression().is_some()
+            && let Some(unpacked) = bytes.first_chunk()
+            && let Ok(unpacked) = usize::try_from(i64::from_le_bytes(*unpacked))
+            && unpacked > ROOM_BYTES_MAX
+            && Vec::<u8>::new().try_reserve_exact(unpacked).is_err()
+        {
+            return Err(format!("a part of a message has {unpacked} bytes once unpacked, as it says: more than memory has").into());
         }
     }
     Ok(())
@@ -63,7 +162,7 @@ pub(super) fn stream_batches(
             goes_on = message.is_some();
             // The decoder takes a message to be whole when the next one begins, or the mark of the end.
             let end = || [Buffer::from(&END[..]), Buffer::default(), Buffer::default()];
-            let batches = decode(&mut decoder, message.unwrap_or_else(end))?;
+            let batches = guarded(|| decode(&mut decoder, message.unwrap_or_else(end)))?;
             if let Some(schema) = decoder.schema() {
                 let first = first.get_or_insert_with(|| SchemaRef::clone(&schema));
                 expect_columns(first, &schema, begins, name)?;
@@ -169,6 +268,7 @@ impl<R: Read> Messages<R> {
         };
         let body = u64::try_from(parsed.bodyLength())?;
         let body = self.exactly(body, name)?;
+        expect_within(&root_as_message(&message).map_err(broken)?, &body)?;
         Ok(Some([before, message, body]))
     }
 

@@ -49,6 +49,7 @@ use inrush_core::encrypted::is_encrypted;
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Feeder;
 use inrush_core::flow::{Meter, Origin, Point, SheetRows};
+use inrush_core::guard::Failure;
 use inrush_core::reading::{ColumnReads, Family, Readers};
 use inrush_core::{
     DialectRequest, FieldFacts, Format, MomentFacts, PlainFiles, ReadFacts, SourceFacts, Spoiler,
@@ -130,9 +131,6 @@ impl Batch {
 
 /// Takes batches in order; false says that no more are wanted.
 type Take<'a> = dyn FnMut(Batch) -> Result<bool> + 'a;
-
-/// Why a file can't be read.
-type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// What a file holds that can't be read although nothing is damaged, and what to do.
 #[derive(Debug)]
@@ -547,7 +545,7 @@ fn look(
         let (head, compression) = begin(&input.place, pipe, HEAD_BYTES, stop)?;
         input.compression = compression;
         let schema = ipc::stream_schema(&head);
-        let schema = schema.map_err(|error| input.damaged(layout, error.into()))?;
+        let schema = schema.map_err(|failure| input.damaged(layout, failure))?;
         return Table::of(Store::IpcStream, readings(&schema, flatten), input);
     }
     let damaged = |failure: Failure| input.damaged(layout, failure);
@@ -571,7 +569,7 @@ fn look(
         }
         (Layout::ArrowFile, true) => {
             let file = Piece::of(place, LOOK, stop).map_err(fail)?;
-            let schema = ipc::file_schema(file).map_err(|error| damaged(error.into()))?;
+            let schema = ipc::file_schema(file).map_err(damaged)?;
             (Store::IpcFile, readings(&schema, flatten))
         }
         #[cfg(not(feature = "parquet"))]

@@ -32,6 +32,7 @@ use crate::columns::intervals::{self, Intervals};
 use crate::columns::leaves;
 use crate::columns::reading::{BOOL8, Reading, readings};
 use crate::columns::{Batch, Failure, Take, Unreadable};
+use inrush_core::guard::guarded;
 use inrush_store::Fault;
 
 /// Batches that a thread may be ahead.
@@ -169,6 +170,10 @@ pub(super) struct Footer {
 
 impl Footer {
     pub(super) fn read(file: &Piece) -> Result<Self, Failure> {
+        guarded(|| Self::read_it(file))
+    }
+
+    fn read_it(file: &Piece) -> Result<Self, Failure> {
         // The file's own types say enough, and have fewer forms than those of the program that wrote it; but of some integers only
         // that program says what they count.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
@@ -249,7 +254,7 @@ impl Footer {
             for share in &shares {
                 let (to, from) = bounded(AHEAD);
                 let read = move || {
-                    let read = self.read_share(file, readings, share, groups, &to);
+                    let read = guarded(|| self.read_share(file, readings, share, groups, &to));
                     if let Err(failure) = read {
                         // Nobody listens any more when the load has ended.
                         let _ = to.send(Err(failure));

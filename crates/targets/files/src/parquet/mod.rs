@@ -27,6 +27,7 @@ use crate::place::Place;
 use inrush_core::encode::Shape;
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Encode;
+use inrush_core::guard;
 use inrush_core::target::Memory;
 use inrush_core::{Job, Request};
 
@@ -80,6 +81,14 @@ fn read_error(place: &Place, error: ParquetError) -> Error {
         ))
         .advise("--if-exists replace puts a new file in its place"),
     }
+}
+
+/// Reads a file, of which the library may panic if it is damaged.
+fn guarded<T>(read: impl FnOnce() -> parquet::errors::Result<T>) -> parquet::errors::Result<T> {
+    guard::guarded(read).map_err(|failure| match failure.downcast() {
+        Ok(error) => *error,
+        Err(failure) => ParquetError::General(failure.to_string()),
+    })
 }
 
 /// What is wrong with a file that is written.

@@ -30,7 +30,7 @@ use parquet::schema::types::{SchemaDescriptor, TypePtr};
 
 use crate::layout::Layout;
 use crate::parquet::layout::{declared, is_written, meaning};
-use crate::parquet::{BATCH_ROWS, read_error};
+use crate::parquet::{BATCH_ROWS, guarded, read_error};
 use crate::place::Place;
 use crate::read::Contents;
 use inrush_arrow::{ArrowColumn, add_batch};
@@ -59,7 +59,8 @@ pub(crate) fn metadata(place: &Place, file: &File) -> Result<ParquetMetaData> {
         .advise("--if-exists replace puts a new file in its place")
         .advise("name another file"));
     }
-    ParquetMetaDataReader::new().parse_and_finish(file).map_err(|error| read_error(place, error))
+    guarded(|| ParquetMetaDataReader::new().parse_and_finish(file))
+        .map_err(|error| read_error(place, error))
 }
 
 /// The columns of a file, in the types that values are encoded in.
@@ -190,13 +191,13 @@ impl<'a> Batches<'a> {
     }
 
     fn each(self, mut work: impl FnMut(&RecordBatch) -> Result<()>) -> Result<()> {
-        for batch in self.reader {
+        let mut reader = self.reader;
+        while let Some(batch) = guarded(|| Ok(reader.next().transpose()?)).map_err(|error| {
+            Error::target(format!("{} can't be read: {error}", self.place.path.display()))
+        })? {
             if self.stop.load(Relaxed) {
                 return Err(Error::interrupted());
             }
-            let batch = batch.map_err(|error| {
-                Error::target(format!("{} can't be read: {error}", self.place.path.display()))
-            })?;
             work(&batch)?;
         }
         Ok(())
@@ -259,7 +260,7 @@ pub(crate) fn look_through(
         if stop.load(Relaxed) {
             return Err(Error::interrupted());
         }
-        let (said, found) = (column.num_values(), values_in(&file, column));
+        let (said, found) = (column.num_values(), guarded(|| values_in(&file, column)));
         let found = found.map_err(|error| read_error(place, error))?;
         if found != said {
             let what = format!("{found} of {said} values of {} are found", column.column_path());
