@@ -520,6 +520,7 @@ impl Source {
             places: HashMap::new(),
             objects: HashSet::new(),
             flatten: request.flatten,
+            takes_new: read.columns.chosen.is_empty() && read.columns.new != NewColumns::Ignore,
         };
         let mut source = Source {
             inputs: heads.iter().map(|head| head.input.clone()).collect(),
@@ -861,6 +862,11 @@ impl MemberSurveyor {
         }
     }
 
+    /// Whether no column can have the name that is being looked at, so that the row is bad.
+    fn is_of_bad_row(&self) -> bool {
+        std::str::from_utf8(&self.name).is_err() || self.json.takes_new && self.name.contains(&0)
+    }
+
     fn look(
         &mut self,
         members: &[JsonMember],
@@ -879,6 +885,9 @@ impl MemberSurveyor {
             if !inner.is_empty() {
                 let inside = Some(self.name.len());
                 self.look(&inner, member.value.raw(bytes), inside, (seq, spot), seen);
+                continue;
+            }
+            if self.is_of_bad_row() {
                 continue;
             }
             let observed = seen.add(&self.name, seq, &self.read);

@@ -307,6 +307,7 @@ impl Source {
                     places: Default::default(),
                     objects: Default::default(),
                     flatten: *flatten,
+                    takes_new: true,
                 };
                 Grammar::Json(json.with_fields(members.iter().map(String::as_str)))
             }

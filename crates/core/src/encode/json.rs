@@ -29,6 +29,8 @@ pub struct Json {
     pub objects: HashSet<Box<[u8]>>,
     /// Whether members of objects inside are fields of their own, named `a.b`.
     pub flatten: bool,
+    /// Whether members that come later are loaded, too: not where columns were chosen, or new ones are ignored.
+    pub takes_new: bool,
 }
 
 impl Json {
@@ -262,6 +264,17 @@ impl JsonRecords<'_> {
     fn place(&self) -> Result<usize, BadRecord> {
         if let Some(place) = self.json.places.get(self.name.as_slice()) {
             return Ok(*place);
+        }
+        if std::str::from_utf8(&self.name).is_err() {
+            let message = format!("invalid UTF-8 in the name {}", shorten(&self.name));
+            return Err(bad(Code::Utf8, message));
+        }
+        if self.json.takes_new && self.name.contains(&0) {
+            let name = shorten(&self.name);
+            let message = format!(
+                "a NUL byte in the name {name}, which no column can have (--columns leaves it out)"
+            );
+            return Err(bad(Code::Nul, message));
         }
         let message = format!("there is no column {}", shorten(&self.name));
         // Not each record has each member: those that were looked at hadn't this one.

@@ -261,7 +261,9 @@ fn columns(
 ) -> Result<(Vec<Column>, Vec<usize>)> {
     if let Some(field) = facts.source.loaded().find(|field| field.name.contains('\0')) {
         return Err(Error::source(format!("the column name {:?} holds a NUL byte", field.name))
-            .advise("rename it: no target has such names"));
+            .advise(
+                "name the columns to load without it: --columns A,B (no target has such names)",
+            ));
     }
     let takes_any = facts.target.table.as_ref().is_some_and(|found| found.takes_any);
     if takes_any && !action.makes_table() && request.match_by == Some(MatchBy::Position) {

@@ -440,3 +440,28 @@ pub(super) fn are_values_that_would_not_stay_as_they_are_written<P: Place>() {
         assert_eq!(all_of(place, &COLUMNS).len(), 3);
     });
 }
+
+/// A record that is bad for the name of one of its members, which has a byte that is not UTF-8, or a NUL.
+pub(super) fn are_records_with_a_name_that_no_column_can_have<P: Place>() {
+    P::for_each(|place| {
+        let files = place.files();
+        for (name, code) in [(&b"na\xff"[..], "utf-8"), (b"na\\u0000me", "nul")] {
+            let bad = [b"{\"id\":2,\"name\":\"b\",\"", name, b"\":1}\n"].concat();
+            let (first, last) = (b"{\"id\":1,\"name\":\"a\"}\n", b"{\"id\":3,\"name\":\"c\"}\n");
+            files.write("in.jsonl", [&first[..], &bad, last].concat());
+            for more in [&["--if-exists", "replace"], &["--if-exists", "append"]] {
+                let run = load(place, &[&["in.jsonl", "--max-rejects", "1"], &more[..]].concat());
+                run.exits(3).prints(&["1 bad row rejected"]);
+                let notes = json_lines(&files.read("in.rejects.jsonl.jsonl"));
+                assert_eq!((&notes[0]["code"], &notes[0]["line"]), (&json!(code), &json!(2)));
+                assert_eq!(files.read("in.rejects.jsonl"), bad);
+            }
+            assert_eq!(all_of(place, &COLUMNS).len(), 4, "{code}");
+            files.inrush(&["check", "in.jsonl", "--max-rejects", "1"]).prints(&["2 good, 1 bad"]);
+        }
+        // Where it isn't loaded, it may have any name.
+        let args = ["in.jsonl", "--columns", "id,name", "--if-exists", "replace"];
+        load(place, &args).exits(0);
+        assert_eq!(all_of(place, &COLUMNS).len(), 3);
+    });
+}

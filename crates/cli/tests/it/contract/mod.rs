@@ -311,6 +311,7 @@ over_every_target! {
         bad_rows::that_are_skipped_are_in_no_checksum,
         bad_rows::that_are_allowed_keep_a_columns_type,
         bad_rows::are_values_that_would_not_stay_as_they_are_written,
+        bad_rows::are_records_with_a_name_that_no_column_can_have,
         check::finds_the_rows_that_a_load_would_reject,
         matching::names_that_the_table_lacks_are_refused,
         matching::a_source_without_names_goes_by_position_and_says_so,
