@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use arrow_schema::Field;
-use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
+use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use serde::{Deserialize, Serialize};
 
 /// What a column's values are. Each target maps these to its own types and back.
@@ -158,8 +158,10 @@ impl Type {
     /// The field of such texts, with what they are in its metadata; other types are what Arrow's own say.
     pub fn marked(self, field: Field) -> Field {
         match self.extension() {
+            // Some readers take no extension without a word on it, and that of documents is the empty one.
             Some(name) => {
-                field.with_metadata([(EXTENSION_TYPE_NAME_KEY.to_owned(), name.to_owned())])
+                let said = [(EXTENSION_TYPE_NAME_KEY, name), (EXTENSION_TYPE_METADATA_KEY, "")];
+                field.with_metadata(said.map(|(key, value)| (key.to_owned(), value.to_owned())))
             }
             None => field,
         }

@@ -11,7 +11,7 @@ use crate::layout::Layout;
 use crate::place::{Format, Place};
 use crate::{csv, jsonl};
 use arrow_ipc::writer::StreamWriter;
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
 use inrush_arrow::{ArrowColumn, ArrowEncoder};
 use inrush_core::Job;
 use inrush_core::encode::{self, Shape};
@@ -66,6 +66,18 @@ fn arrow_columns(job: &Job) -> Vec<ArrowColumn> {
     columns.map(|(at, column)| ArrowColumn::of(at, column)).collect()
 }
 
+/// The schema of the stream, in which texts say what they are where Arrow has no type for that.
+fn arrow_schema(job: &Job) -> SchemaRef {
+    let columns = arrow_columns(job);
+    let plain = ArrowColumn::schema(&columns);
+    let fields = plain.fields().iter().zip(&columns);
+    let marked = fields.map(|(field, column)| match column.ty {
+        DataType::Utf8 => column.content.marked(field.as_ref().clone()),
+        _ => field.as_ref().clone(),
+    });
+    Arc::new(Schema::new(marked.collect::<Vec<_>>()))
+}
+
 impl<'a> StdoutLoad<'a> {
     pub(crate) fn start(job: &'a Job) -> Result<Box<dyn Load + 'a>> {
         let format = Place::of(&job.location).format;
@@ -74,8 +86,7 @@ impl<'a> StdoutLoad<'a> {
         let to = match format {
             Format::Csv => To::Text { file, header: csv::header(&layout) },
             Format::Arrow => {
-                let schema = ArrowColumn::schema(&arrow_columns(job));
-                To::Arrow { schema, file: Some(file), writer: None }
+                To::Arrow { schema: arrow_schema(job), file: Some(file), writer: None }
             }
             Format::Jsonl | Format::Parquet => To::Text { file, header: Vec::new() },
         };

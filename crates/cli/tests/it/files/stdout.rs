@@ -166,6 +166,23 @@ fn times_of_day_that_a_stream_has_no_type_for_are_text_from_the_first_row_on() {
 }
 
 #[test]
+fn documents_of_an_arrow_stream_say_that_they_are_some() {
+    let fixture = Fixture::new();
+    let row = r#"{"id":1,"j":{"a":[1.50]},"t":"x"}"#;
+    fixture.write("in.jsonl", format!("{row}\n"));
+    let stream = fixture.tool(INRUSH, &["load", "in.jsonl", "arrow:-", "--quiet"], b"");
+    let reader = arrow_ipc::reader::StreamReader::try_new(stream.as_slice(), None).unwrap();
+    let schema = reader.schema();
+    assert!(schema.field(1).extension_type_metadata() == Some(""), "{schema:?}");
+    assert_eq!(schema.field(1).extension_type_name(), Some("arrow.json"));
+    let marked = schema.fields().iter().filter(|field| field.extension_type_name().is_some());
+    assert_eq!(marked.count(), 1);
+    assert_eq!(fixture.load_reading(&stream, &["-", "jsonl:-"]).stdout, format!("{row}\n"));
+    let report = fixture.load_reading(&stream, &["-", "t.db", "--json"]).exits(0).json();
+    assert_eq!(report["plan"]["columns"][1]["type"], "json");
+}
+
+#[test]
 fn a_reader_that_has_enough_is_no_failure_and_a_full_device_is_one() {
     let fixture = Fixture::new();
     let rows: String = (1..=200_000).map(|id| format!("{id},n\n")).collect();
