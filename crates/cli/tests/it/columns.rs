@@ -141,6 +141,26 @@ fn bytes_within_are_base64_that_is_loaded_back_as_the_same_bytes() {
     assert_eq!(fixture.number("t.db", wanted), 2);
 }
 
+/// Whole numbers of 128 bits, which Polars has: where 64 is said here, it is 128.
+#[test]
+fn a_type_that_arrow_does_not_know_is_no_damage() {
+    let fixture = Fixture::new();
+    let batch = batch(vec![("id", column(Int64Array::from(vec![1, 2])))]);
+    arrow(&fixture, "in.arrow", &batch);
+    stream(&fixture, "in.arrows", &batch);
+    for name in ["in.arrow", "in.arrows"] {
+        let mut bytes = fixture.read(name);
+        for at in 0..bytes.len() - 4 {
+            if bytes[at..at + 4] == [64, 0, 0, 0] {
+                bytes[at] = 128;
+            }
+        }
+        fixture.write(name, bytes);
+        let run = fixture.load(&[name, "t.db"]).exits(1);
+        run.says(&["bit width of 128", "without the columns of the type that is not supported"]);
+    }
+}
+
 #[test]
 fn a_damaged_file_of_columns_is_an_error_at_worst() {
     let fixture = Fixture::new();

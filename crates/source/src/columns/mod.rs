@@ -132,6 +132,9 @@ impl Batch {
 /// Takes batches in order; false says that no more are wanted.
 type Take<'a> = dyn FnMut(Batch) -> Result<bool> + 'a;
 
+/// What to do about types that this version of Arrow does not know.
+const UNSUPPORTED: &str = "write it again without the columns of the type that is not supported, or with these as decimals or texts";
+
 /// What a file holds that can't be read although nothing is damaged, and what to do.
 #[derive(Debug)]
 struct Unreadable {
@@ -681,6 +684,7 @@ impl Input {
                 None if is_of_text => {
                     "a text in it is not UTF-8: write that column as binary, or correct its texts"
                 }
+                None if said.ends_with("not supported") => UNSUPPORTED,
                 None => "check that it is whole: fetch or write it again",
             })
     }

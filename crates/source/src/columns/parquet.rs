@@ -31,7 +31,7 @@ use crate::columns::int96::{self, Twin};
 use crate::columns::intervals::{self, Intervals};
 use crate::columns::leaves;
 use crate::columns::reading::{BOOL8, Reading, readings};
-use crate::columns::{Batch, Failure, Take, Unreadable};
+use crate::columns::{Batch, Failure, Take, UNSUPPORTED, Unreadable};
 use inrush_core::guard::guarded;
 use inrush_store::Fault;
 
@@ -77,7 +77,7 @@ pub(super) fn written_schema(metadata: &ArrowReaderMetadata) -> Result<Option<Sc
     }
     let read = parquet_to_arrow_schema(file.schema_descr(), said).map_err(|why| Unreadable {
         what: format!("the types in its {ARROW_SCHEMA} can't be read: {why}"),
-        advice: "write it again without the columns of the type that is not supported, or with these as decimals or texts",
+        advice: UNSUPPORTED,
     })?;
     Ok(Some(read))
 }
