@@ -490,6 +490,7 @@ impl Source {
                 typed: true,
                 is_textual: true,
                 is_document: false,
+                is_list: false,
                 reading: Reading::trim(self.reads.get(n).and_then(Option::as_ref)),
                 added: None,
                 refuses_null: false,

@@ -199,6 +199,8 @@ pub struct ShapeColumn {
     pub is_textual: bool,
     /// Whether it holds documents of JSON by the table's word, so that a string may be one.
     pub is_document: bool,
+    /// Whether it holds lists by the table's word, of which an object is none, however the target writes a list.
+    pub is_list: bool,
     /// How its texts are read, where they are no values as they stand.
     pub reading: Option<Reading>,
     /// What its values are, where the source has none.

@@ -544,11 +544,17 @@ fn not_own(column: usize, raw: &[u8]) -> BadRecord {
 }
 
 /// A string among numbers, truths or documents is another thing than they are, even where it is written alike. And an escape may
-/// stand for a NUL, which the look at the chunk's bytes has not seen.
+/// stand for a NUL, which the look at the chunk's bytes has not seen. An object is no list, though it may be written as a target writes one.
 fn check_strings<S: Syntax>(row: &TextRow<'_, S>) -> Result<(), BadRecord> {
     for (index, column) in row.shape.columns.iter().enumerate() {
         let field = &row.fields[index];
         if !field.form.is_quoted() {
+            if column.is_list && field.raw(row.chunk).starts_with(b"{") {
+                let message = format!("{} is an object, not a list", shorten(field.raw(row.chunk)));
+                let column = Some(index);
+                let verdict = Verdict::OfColumn;
+                return Err(BadRecord { column, code: Code::Type, message, verdict });
+            }
             continue;
         }
         let is_read = column.reading.as_ref().is_some_and(Reading::makes_values);

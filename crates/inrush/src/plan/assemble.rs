@@ -835,6 +835,8 @@ fn shape(
                     | Type::TimestampNs { .. }
             ),
             is_document: column.ty == Type::Json && column.basis == Basis::Declared,
+            is_list: target.takes_nested(column)
+                && column.declared.as_deref().is_some_and(|declared| declared.ends_with(']')),
             reading: Reading::of(
                 source.reads.get(*field).and_then(Option::as_ref),
                 column,

@@ -505,6 +505,7 @@ mod tests {
                 typed: ty != Type::Bytes,
                 is_textual: true,
                 is_document: false,
+                is_list: false,
                 reading: None,
                 added: None,
                 refuses_null: false,

@@ -100,6 +100,32 @@ fn bytes_of_json_are_the_bytes_of_a_column() {
     });
 }
 
+/// `{}` is how the server writes an array without elements.
+#[test]
+fn an_object_of_json_is_no_array_not_even_an_empty_one() {
+    for_each_server(|server| {
+        server.sql("CREATE TABLE t (id int, a int[], s text[])");
+        let lines = [
+            r#"{"id":1,"a":[1,2],"s":["x"]}"#,
+            r#"{"id":2,"a":{},"s":["x"]}"#,
+            r#"{"id":3,"a":[],"s":{ }}"#,
+            r#"{"id":4,"a":"{}","s":"{y}"}"#,
+            r#"{"id":5,"a":null,"s":[]}"#,
+        ];
+        server.write("t.jsonl", lines.join("\n")).write("c.csv", "id,a,s\n6,{},{z}\n");
+        let append = ["--if-exists", "append", "--table", "t"];
+        let run = server.load(&[&["t.jsonl", "--max-rejects", "2"], &append[..]].concat()).exits(3);
+        run.prints(&["2 bad rows rejected"]);
+        let notes = String::from_utf8(server.read("t.rejects.jsonl.jsonl")).unwrap();
+        assert_eq!(notes.matches("is an object, not a list").count(), 2, "{notes}");
+        server.load(&[&["c.csv"], &append[..]].concat()).exits(0);
+        let found = server.query("SELECT id, a::text, s::text FROM t ORDER BY id");
+        let wanted = rows![[1, "{1,2}", "{x}"], [4, "{}", "{y}"], [5, (), "{}"], [6, "{}", "{z}"]];
+        assert_eq!(found, wanted);
+        server.drop_table("t");
+    });
+}
+
 #[test]
 fn a_new_table_has_the_types_of_the_values() {
     for_each_server(|server| {
