@@ -1,6 +1,26 @@
-//! Standard input and output that don't block: other programs leave pipes so, and the mark is the pipe's, not ours to take away.
+//! Standard input and output as they are, without buffers of this process, and also where they don't block: other programs leave pipes
+//! so, and the mark is the pipe's, not ours to take away.
 
+use std::fs::File;
 use std::io::{self, Read, Write};
+
+/// A handle of its own to a standard stream, without its buffer.
+///
+/// # Errors
+/// When the system has no handle left.
+#[cfg(unix)]
+pub fn unbuffered(stream: &impl std::os::fd::AsFd) -> io::Result<File> {
+    Ok(File::from(stream.as_fd().try_clone_to_owned()?))
+}
+
+/// The same of Windows.
+///
+/// # Errors
+/// When the system has no handle left.
+#[cfg(windows)]
+pub fn unbuffered(stream: &impl std::os::windows::io::AsHandle) -> io::Result<File> {
+    Ok(File::from(stream.as_handle().try_clone_to_owned()?))
+}
 
 /// Waits where what is within would say that there is nothing to read yet, or no room to write.
 #[derive(Debug)]

@@ -47,7 +47,7 @@ mod writer;
 pub use check::check;
 pub use doctor::doctor;
 pub use inrush_core::error::{Aftermath, Error, ErrorPlace, Kind, Result, without_secrets};
-pub use inrush_core::{error, path, wording};
+pub use inrush_core::{error, path, patient, wording};
 pub use inrush_source as source;
 pub use load::{rehearse, run};
 pub use observer::{Observer, Unobserved};

@@ -1,7 +1,7 @@
 //! The files that inputs are, or are in: rows of a file that was changed while it was read are neither those that it had nor those that
 //! it has.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, Metadata};
 use std::io;
 use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use crate::Place;
 use crate::place::cannot_open;
 use inrush_core::error::Result;
 use inrush_core::path::number;
+use inrush_core::patient::unbuffered;
 use inrush_core::split::Stamp;
 use inrush_store::Fault;
 
@@ -131,20 +132,8 @@ pub(crate) fn is_stdin(found: &Metadata) -> bool {
 fn look(path: Option<&Path>) -> io::Result<Metadata> {
     match path {
         Some(path) => fs::metadata(path),
-        None => stdin()?.metadata(),
+        None => unbuffered(&io::stdin())?.metadata(),
     }
-}
-
-#[cfg(unix)]
-fn stdin() -> io::Result<File> {
-    use std::os::fd::AsFd as _;
-    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
-}
-
-#[cfg(windows)]
-fn stdin() -> io::Result<File> {
-    use std::os::windows::io::AsHandle as _;
-    Ok(File::from(io::stdin().as_handle().try_clone_to_owned()?))
 }
 
 #[cfg(test)]
@@ -167,7 +156,7 @@ mod tests {
         let longer = look(&|| fs::write(&path, "id\n1\n2\n3\n").unwrap());
         assert!(longer.ends_with("it had 7 bytes, and has 9"), "{longer}");
         let touched = look(&|| {
-            let file = File::options().write(true).open(&path).unwrap();
+            let file = fs::File::options().write(true).open(&path).unwrap();
             file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
         });
         assert!(touched.ends_with("it was written again"), "{touched}");

@@ -23,6 +23,8 @@ use clap_complete::Shell;
 use serde::Serialize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 
+#[cfg(unix)]
+use inrush::patient::{Patient, unbuffered};
 use inrush::target::Lease;
 use inrush::wording::{shell_word, were};
 use inrush::{Aftermath, Error, Kind, Request};
@@ -348,8 +350,7 @@ fn print_all(text: &str) -> inrush::Result<()> {
 /// Without the library's own handle, which takes an output that can't be written to for one that is closed, and says nothing.
 #[cfg(unix)]
 fn write_out(bytes: &[u8]) -> io::Result<()> {
-    use std::os::fd::AsFd as _;
-    std::fs::File::from(io::stdout().as_fd().try_clone_to_owned()?).write_all(bytes)
+    Patient(unbuffered(&io::stdout())?).write_all(bytes)
 }
 
 /// As a terminal takes text.

@@ -17,7 +17,7 @@ use inrush_core::Job;
 use inrush_core::encode::{self, Shape};
 use inrush_core::error::{Aftermath, Error, Kind, Result};
 use inrush_core::flow::{Ack, Chunk, Encode, Wire};
-use inrush_core::patient::Patient;
+use inrush_core::patient::{Patient, unbuffered};
 use inrush_core::target::{Lane, Load, Sent, Verdict};
 
 /// A load under way.
@@ -82,7 +82,8 @@ impl<'a> StdoutLoad<'a> {
     pub(crate) fn start(job: &'a Job) -> Result<Box<dyn Load + 'a>> {
         let format = Place::of(&job.location).format;
         let layout = Layout::of(job);
-        let file = Patient(stdout().map_err(|error| failed(&error))?);
+        let file = unbuffered(&io::stdout()).map_err(|error| failed(&error))?;
+        let file = Patient(file);
         let to = match format {
             Format::Csv => To::Text { file, header: csv::header(&layout) },
             Format::Arrow => {
@@ -93,19 +94,6 @@ impl<'a> StdoutLoad<'a> {
         let output = Output { to, rows: 0, is_begun: false, is_over: false };
         Ok(Box::new(Self { job, format, layout, shape: Arc::clone(&job.shape), output }))
     }
-}
-
-/// Standard output without the buffer of this process, which would write line by line.
-#[cfg(unix)]
-fn stdout() -> io::Result<File> {
-    use std::os::fd::AsFd as _;
-    Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
-}
-
-#[cfg(windows)]
-fn stdout() -> io::Result<File> {
-    use std::os::windows::io::AsHandle as _;
-    Ok(File::from(io::stdout().as_handle().try_clone_to_owned()?))
 }
 
 /// Writes all bytes, or says how many are out.

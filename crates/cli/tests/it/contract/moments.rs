@@ -277,7 +277,7 @@ pub(super) fn a_name_with_a_nul_is_no_column<P: Place>() {
     P::for_each(|place| {
         place.files().write("in.jsonl", "{\"id\":1,\"te\\u0000xt\":\"a\"}\n");
         let run = load(place, &["in.jsonl"]).exits(1);
-        run.says(&["te\\0xt", "NUL"]);
+        run.says(&["te\\u{0}xt", "NUL", "--columns leaves it out"]);
         assert_eq!(place.rows(&TEXT), None);
     });
 }
