@@ -303,7 +303,8 @@ impl std::fmt::Display for Answered {
 }
 
 /// The first Ctrl-C (or SIGTERM) asks for a tidy stop; the second ends the process at once. So does the end of the terminal's session ask.
-/// A signal that whoever started the process has it ignore (`nohup`, `trap ''`) goes on doing nothing.
+/// A signal that whoever started the process has it ignore (`nohup`, `trap ''`) goes on doing nothing, but for SIGINT: scripts have their
+/// background jobs ignore it, and who sends it to one of these by its number means it.
 fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     // Where the system does not say, `nohup` may have been at work.
@@ -311,7 +312,8 @@ fn stop_on_signals() -> Result<Arc<AtomicBool>> {
         // Shell and system may both send it, so the second one says nothing more.
         signal_hook::flag::register(SIGHUP, Arc::clone(&stop))?;
     }
-    for signal in [SIGINT, SIGTERM].into_iter().filter(|signal| ignores(*signal) != Some(true)) {
+    let is_heard = |signal: &i32| *signal == SIGINT || ignores(*signal) != Some(true);
+    for signal in [SIGINT, SIGTERM].into_iter().filter(is_heard) {
         // In this order: while the flag is down the first does nothing, and the second raises it.
         signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))?;
         signal_hook::flag::register(signal, Arc::clone(&stop))?;

@@ -299,6 +299,24 @@ fn a_load_ignores_the_signals_that_it_is_started_to_ignore() {
     assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 2);
 }
 
+/// A shell has what it starts in the background ignore Ctrl-C, which is not what `kill -INT` means.
+#[test]
+fn a_load_in_a_script_s_background_can_be_interrupted() {
+    let fixture = Fixture::new();
+    let script = "trap '' INT; exec \"$0\" load - t.db --table t";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script, crate::fixture::INRUSH]).current_dir(fixture.path("."));
+    let mut child = start(&mut shell);
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"id\n1\n").unwrap();
+    wait_until_it_waits(&child);
+    signal(&child, "INT");
+    let run = child.wait_with_output().unwrap();
+    let run = Outcome::of("interrupted".to_owned(), (run.status, run.stdout, run.stderr));
+    run.exits(130).says(&["interrupted"]).ends_with_nothing_changed();
+    drop(input);
+}
+
 /// Opening it waits for who writes to it, and no signal ends that wait.
 #[test]
 fn a_load_that_waits_for_the_writer_of_a_named_pipe_can_be_interrupted() {
