@@ -143,9 +143,7 @@ impl Error {
 
     /// What a user gets whose system starts no more threads.
     pub fn no_thread(error: &std::io::Error) -> Self {
-        let why = error.to_string();
-        let why = why.split(" (os error").next().unwrap_or_default();
-        Self::target(format!("cannot start a thread: {why}"))
+        Self::target(format!("cannot start a thread: {}", reason(error)))
             .advise("raise the limit of processes (ulimit -u, or pids.max of a container)")
     }
 
@@ -358,6 +356,15 @@ pub fn escape_advice(url: &str) -> Option<&'static str> {
     login.contains(['#', '/', '?', '@']).then_some(
         "in a name or a password write %23 for a #, %2F for a /, %3F for a ? and %40 for an @",
     )
+}
+
+/// What the system says of a failure, without Rust's "(os error N)".
+pub fn reason(error: &std::io::Error) -> String {
+    let mut text = error.to_string();
+    if let Some(at) = text.find(" (os error") {
+        text.truncate(at);
+    }
+    text
 }
 
 /// A value as messages show it: quoted, what can't be seen escaped, cut to 60 characters.

@@ -11,7 +11,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use inrush_scan::{Boundary, Dialect, JsonLayout, Newline};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, reason};
 use crate::reading::{Families, ReadRequest};
 use crate::schema::Type;
 
@@ -247,8 +247,7 @@ impl Split {
         for part in &self.parts {
             let shown = crate::path::text(&part.path).into_owned();
             let found = Stamp::of(&part.path).map_err(|error| {
-                let why = error.to_string();
-                let why = why.split(" (os error").next().unwrap_or_default();
+                let why = reason(&error);
                 Error::source(format!("cannot read {shown}: {why}"))
                     .about(&shown)
                     .advise("the file has to be at this path wherever a part of it is read")

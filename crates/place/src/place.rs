@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-use inrush_core::error::{Error, Result, without_secrets};
+use inrush_core::error::{Error, Result, reason, without_secrets};
 use inrush_core::path;
 use inrush_core::patient::Patient;
 use inrush_core::signature;
@@ -1205,7 +1205,7 @@ pub fn cannot_open(name: &str, error: &std::io::Error) -> Error {
     {
         return dangling(&link);
     }
-    let fail = Error::source(format!("cannot read {name}: {}", plain(error))).about(name);
+    let fail = Error::source(format!("cannot read {name}: {}", reason(error))).about(name);
     match error.kind() {
         io::ErrorKind::NotFound if are_there(name.split(',')) => {
             fail.advise(format!("put blanks between them: {}", name.replace(',', " ")))
@@ -1236,15 +1236,6 @@ fn archive_before(name: &str) -> Option<(&str, &str)> {
         let is_one = ARCHIVES.contains(&ending.as_str()) || BOOKS.contains(&ending.as_str());
         is_one && !inner.is_empty() && Path::new(outer).is_file()
     })
-}
-
-/// The system's words without Rust's "(os error N)".
-fn plain(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    match text.split_once(" (os error") {
-        Some((words, _)) => words.to_owned(),
-        None => text,
-    }
 }
 
 #[cfg(test)]

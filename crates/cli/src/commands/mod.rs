@@ -341,8 +341,7 @@ pub(crate) fn print(text: &str) -> Result<()> {
 fn print_all(text: &str) -> inrush::Result<()> {
     match write_out(render::legible(text).as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            let why = error.to_string();
-            let why = why.split(" (os error").next().unwrap_or_default();
+            let why = inrush::error::reason(&error);
             Err(Error::new(Kind::Output, format!("cannot write to standard output: {why}")))
         }
         _ => Ok(()),

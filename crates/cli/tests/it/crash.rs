@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::process::{Child, Command};
+use std::process::{Child, ChildStdin, Command};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -278,17 +278,23 @@ fn ends_when_interrupted(mut child: Child) {
     run.exits(130).says(&["interrupted"]).ends_with_nothing_changed();
 }
 
-/// As `nohup` starts it, and `trap`.
-#[test]
-fn a_load_ignores_the_signals_that_it_is_started_to_ignore() {
-    let fixture = Fixture::new();
-    let script = "trap '' HUP TERM; exec \"$0\" load - t.db --table t";
+/// A load that waits for more of its input, started to ignore these signals.
+fn started_to_ignore(fixture: &Fixture, signals: &str) -> (Child, ChildStdin) {
+    let script = format!("trap '' {signals}; exec \"$0\" load - t.db --table t");
     let mut shell = Command::new("sh");
-    shell.args(["-c", script, crate::fixture::INRUSH]).current_dir(fixture.path("."));
+    shell.args(["-c", &script, crate::fixture::INRUSH]).current_dir(fixture.path("."));
     let mut child = start(&mut shell);
     let mut input = child.stdin.take().unwrap();
     input.write_all(b"id\n1\n").unwrap();
     wait_until_it_waits(&child);
+    (child, input)
+}
+
+/// As `nohup` starts it, and `trap`.
+#[test]
+fn a_load_ignores_the_signals_that_it_is_started_to_ignore() {
+    let fixture = Fixture::new();
+    let (child, mut input) = started_to_ignore(&fixture, "HUP TERM");
     for name in ["HUP", "TERM", "TERM"] {
         signal(&child, name);
     }
@@ -303,17 +309,8 @@ fn a_load_ignores_the_signals_that_it_is_started_to_ignore() {
 #[test]
 fn a_load_in_a_script_s_background_can_be_interrupted() {
     let fixture = Fixture::new();
-    let script = "trap '' INT; exec \"$0\" load - t.db --table t";
-    let mut shell = Command::new("sh");
-    shell.args(["-c", script, crate::fixture::INRUSH]).current_dir(fixture.path("."));
-    let mut child = start(&mut shell);
-    let mut input = child.stdin.take().unwrap();
-    input.write_all(b"id\n1\n").unwrap();
-    wait_until_it_waits(&child);
-    signal(&child, "INT");
-    let run = child.wait_with_output().unwrap();
-    let run = Outcome::of("interrupted".to_owned(), (run.status, run.stdout, run.stderr));
-    run.exits(130).says(&["interrupted"]).ends_with_nothing_changed();
+    let (child, input) = started_to_ignore(&fixture, "INT");
+    ends_when_interrupted(child);
     drop(input);
 }
 

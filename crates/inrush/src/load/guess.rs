@@ -29,8 +29,8 @@ pub(crate) fn guess_again(
     // Of a program's columns a look finds out about the one that was disproved.
     let is_open = plan.source.is_of_program() && disproved.is_some();
     // What they are is known, and all that bad rows say is that they are too many.
-    let is_price = plan.source.is_of_program() && matches!(mismatch, Mismatch::Tolerated);
-    let is_known = plan.facts.source.is_surveyed || is_price;
+    let are_too_many = plan.source.is_of_program() && matches!(mismatch, Mismatch::Tolerated);
+    let is_known = plan.facts.source.is_surveyed || are_too_many;
     if is_open || !is_known {
         observer.phase(&Phase::Survey);
         next = plan.widened(survey(plan, disproved, observer, began)?)?;

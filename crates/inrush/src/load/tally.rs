@@ -465,7 +465,7 @@ fn spelled(plan: &Plan, shape: &Shape, chunk: &Chunk) -> impl Iterator<Item = u3
 /// The value of a bad row, if it is what programs write for NULL, its column is of another type and takes NULL, and an option can say so:
 /// in quotes only an empty one is ever NULL.
 fn null_like<'r>(plan: &Plan, reject: &'r Reject) -> Option<&'r str> {
-    let (shown, _) = reject.message.strip_prefix('\'')?.split_once("' is not ")?;
+    let shown = refused_value(&reject.message)?;
     let name = reject.column.as_ref()?;
     let mut columns = plan.choice.columns.iter().enumerate();
     let (at, column) = columns.find(|(_, column)| column.name == *name)?;
@@ -486,10 +486,14 @@ fn is_compact_day(message: &str) -> bool {
     is_day && !message.contains("--date-format")
 }
 
-/// Whether a message shows a value first that is a day.
+/// The value that a message shows first, and says what it is not.
+fn refused_value(message: &str) -> Option<&str> {
+    message.strip_prefix('\'')?.split_once("' is not ").map(|(value, _)| value)
+}
+
+/// Whether that is a day.
 fn is_day(message: &str) -> bool {
-    let value = message.strip_prefix('\'').and_then(|rest| rest.split_once("' is not "));
-    value.is_some_and(|(value, _)| inrush_scan::is_date(value.as_bytes()))
+    refused_value(message).is_some_and(|value| inrush_scan::is_date(value.as_bytes()))
 }
 
 /// What isn't a number, or infinite, at the start of a message that shows it as a value of its column.

@@ -4,7 +4,7 @@
 use std::env;
 use std::str::FromStr;
 
-use inrush_core::error::{Error, Result};
+use inrush_core::error::{Error, Result, reason};
 use object_store::client::ClientConfigKey;
 use url::Url;
 
@@ -91,8 +91,7 @@ fn check(name: &str, value: &str) -> Result<()> {
         return match std::fs::File::open(value) {
             Ok(_) => Ok(()),
             Err(error) => {
-                let why = error.to_string();
-                let why = why.split(" (os error").next().unwrap_or_default();
+                let why = reason(&error);
                 Err(Error::source(format!("the file that {name} names cannot be read: {why}"))
                     .advise(format!("check the path in {name}")))
             }
