@@ -29,6 +29,7 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod _inrush {
+    use super::PyModule;
     #[pymodule_export]
     use super::column::constant;
     #[pymodule_export]
@@ -42,6 +43,14 @@ mod _inrush {
     use super::watch::leave;
     #[pymodule_export]
     use super::writer::RowWriter;
+
+    #[pymodule_init]
+    fn init(_module: &super::Bound<'_, PyModule>) -> super::PyResult<()> {
+        // Python's own SQLite, and whatever else a package brings along.
+        inrush::target::expect_other_libraries();
+        Ok(())
+    }
+
     #[pymodule_export]
     use super::{check, default_profiles, forked, load, main, plan, shown, table_columns, version};
 }

@@ -869,17 +869,67 @@ def test_a_transaction_of_the_program_itself_locks_sqlite(sqlite, journal):
         with pytest.raises(inrush.TargetError, match="locked by another connection of this program") as caught:
             sqlite.write([{"id": 1}], settings={"busy_timeout": 50})
         assert caught.value.aftermath == "nothing-changed"
+
+    def finish():
+        connection.commit()
+        if journal == "wal":
+            connection.close()
+
     # As long as another process's would be waited for.
-    timer = threading.Timer(0.3, connection.commit)
+    timer = threading.Timer(0.3, finish)
     timer.start()
     assert sqlite.write([{"id": 1}], settings={"busy_timeout": 60_000}).rows_loaded == 1
     timer.join()
+    if journal == "wal":
+        connection = sqlite3.connect(sqlite.url)
     connection.execute("insert into own values (2)")
     connection.commit()
     assert connection.execute("select count(*) from own").fetchone() == (2,)
     assert connection.execute("pragma integrity_check").fetchone() == ("ok",)
     connection.close()
     assert sqlite.count() == 1
+
+
+def test_a_connection_of_the_program_that_has_the_log_open_is_not_robbed_of_it(sqlite):
+    """The last connection of a library takes the log away; those of another would go on writing into it, unseen by all."""
+    sqlite.execute("create table own (id integer)")
+    sqlite.execute("pragma journal_mode = wal")
+    load = lambda: sqlite.write([{"id": 1}], if_exists="replace", settings={"busy_timeout": 50})
+    # One that has only been made has nothing open yet.
+    fresh = sqlite3.connect(sqlite.url)
+    load()
+    with sqlite3.connect(sqlite.url, check_same_thread=False) as connection:
+        connection.execute("insert into own values (1)")
+
+    def insert():
+        with sqlite.writer(settings={"busy_timeout": 50}) as writer:
+            writer.insert({"id": 1})
+
+    for call in (load, insert) * 2:
+        with pytest.raises(inrush.TargetError, match="open in WAL mode by another connection of this program") as caught:
+            call()
+        assert caught.value.advice[0].startswith("close that connection")
+    connection.execute("insert into own values (2)")
+    connection.commit()
+    timer = threading.Timer(0.3, connection.close)
+    timer.start()
+    assert sqlite.write([{"id": 1}], if_exists="replace", settings={"busy_timeout": 60_000}).rows_loaded == 1
+    timer.join()
+    assert fresh.execute("select count(*) from own").fetchone() == (2,)
+    fresh.close()
+
+
+def test_what_the_program_reads_does_not_change_beneath_it(sqlite):
+    sqlite.execute("create table own as with recursive n (id) as (select 1 union all select id + 1 from n where id < 50000) select id from n")
+    connection = sqlite3.connect(sqlite.url)
+    rows = connection.execute("select id from own")
+    next(rows)
+    with pytest.raises(inrush.TargetError, match="being read by another connection of this program"):
+        sqlite.write([{"id": 1}], settings={"busy_timeout": 50})
+    assert sum(1 for _ in rows) == 49_999
+    # Nothing is locked any more, though it is open.
+    assert sqlite.write([{"id": 1}]).rows_loaded == 1
+    connection.close()
 
 
 def test_threads_load_into_one_database(sqlite):

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -53,6 +54,20 @@ pub fn lock_within(file: &File, patience: Duration) -> Result<(), TryLockError> 
             locked => return locked,
         }
     }
+}
+
+/// Whether the program around may have libraries of its own for the files that engines' libraries here write.
+static HAS_OTHER_LIBRARIES: AtomicBool = AtomicBool::new(false);
+
+/// Says that the program around may have open, by libraries of its own, the files that engines' libraries here write: Python has an SQLite.
+/// A program in Rust links one SQLite alone, for Cargo lets one package link a native library.
+pub fn expect_other_libraries() {
+    HAS_OTHER_LIBRARIES.store(true, Relaxed);
+}
+
+/// Whether [`expect_other_libraries`] was called.
+pub fn has_other_libraries() -> bool {
+    HAS_OTHER_LIBRARIES.load(Relaxed)
 }
 
 /// A file that an engine's library has open in this process: the locks on it are the library's to look after.

@@ -4,6 +4,7 @@ mod spelled;
 
 use inrush_core::error::{Error, Result, without_secrets};
 
+pub use inrush_core::locks::expect_other_libraries;
 pub use inrush_core::target::*;
 
 pub(crate) use spelled::refuse_server;

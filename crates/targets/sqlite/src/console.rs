@@ -9,8 +9,9 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, ffi};
 
 use crate::facts;
-use crate::session::{open_file, watch};
+use crate::session::{claim, open_file, watch};
 use inrush_core::error::{Error, Result};
+use inrush_core::locks::Claim;
 use inrush_core::target::{Console, Row, Setting};
 
 /// Settings that bear on what a statement costs or means. One that a database does not have is left out.
@@ -35,19 +36,22 @@ const PRAGMAS: [&str; 13] = [
 pub(super) struct SqliteConsole<'a> {
     connection: Connection,
     stop: &'a AtomicBool,
+    /// After the connection, for fields go in their order.
+    _claim: Claim,
 }
 
 impl<'a> SqliteConsole<'a> {
     /// Opens the database, or makes it.
     pub(super) fn open(path: &Path, stop: &'a AtomicBool) -> Result<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let claim = claim(path);
         let connection = open_file(path, flags)
             // rusqlite sets a timeout of its own.
             .and_then(|connection| connection.busy_timeout(Duration::ZERO).map(|()| connection))
             .map_err(|error| in_words(&error))?;
         // SAFETY: the flag is valid for 'a, longer than the console, and the connection goes with that.
         unsafe { watch(&connection, stop) };
-        Ok(Self { connection, stop })
+        Ok(Self { connection, stop, _claim: claim })
     }
 
     /// Compiles the first statement of `sql`, if there is one; what is behind it.

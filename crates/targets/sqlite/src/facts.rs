@@ -15,7 +15,7 @@ use crate::lost;
 use crate::obstacle;
 use crate::pages::layout::{database_obstacle, table_obstacle};
 use crate::session::{
-    Home, LockWait, explain, is_read_only, open_file, refuse_leftovers, wait_for_program,
+    Home, LockWait, claim, explain, is_read_only, open_file, refuse_leftovers, wait_for_program,
     with_suffix,
 };
 use crate::types;
@@ -63,11 +63,13 @@ pub(super) fn gather(
         }
         refuse_leftovers(path)?;
     }
-    let connection = if exists {
-        open(path, locks).map_err(|error| explain(path, &error))?
+    // The connection goes first, and the claim on its file behind it.
+    let (_claim, connection) = if exists {
+        open(path, locks).map(|(claim, connection)| (Some(claim), connection))
     } else {
-        Connection::open_in_memory().map_err(|error| explain(path, &error))?
-    };
+        Connection::open_in_memory().map(|connection| (None, connection))
+    }
+    .map_err(|error| explain(path, &error))?;
     if is_memory {
         let pages = connection.query_row("PRAGMA page_count", [], |row| row.get::<_, i64>(0));
         // Whoever keeps it open, a console of the same program, has made something in it.
@@ -134,13 +136,14 @@ pub(super) fn gather(
 }
 
 /// Read-only; but where a writer was killed, SQLite has to finish its undoing first, and that takes the right to write.
-fn open(path: &Path, locks: &LockWait<'_>) -> rusqlite::Result<Connection> {
+fn open(path: &Path, locks: &LockWait<'_>) -> rusqlite::Result<(Claim, Connection)> {
     wait_for_program(path, locks)?;
     let look = |flags| {
+        let claim = claim(path);
         let connection = open_file(path, flags)?;
         locks.apply(&connection);
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
-        Ok(connection)
+        Ok((claim, connection))
     };
     // A reader of a database in WAL mode makes -wal and -shm files, and only one that may write takes them away again.
     // Of one that is open here, which has a -wal file by now, the header is not read: who closes a file frees the locks of the process.
@@ -148,7 +151,9 @@ fn open(path: &Path, locks: &LockWait<'_>) -> rusqlite::Result<Connection> {
         let [has_log, has_index] =
             ["-wal", "-shm"].map(|suffix| with_suffix(path, suffix).exists());
         if !(has_log && has_index) && is_read_only(path) {
-            return doctor::open(path, true, Beside::of(path), locks);
+            let beside = Beside::of(path);
+            let claim = claim(path);
+            return Ok((claim, doctor::open(path, true, beside, locks)?));
         }
         if !has_log {
             return look(OpenFlags::SQLITE_OPEN_READ_WRITE);

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::ffi::{CStr, c_int, c_void};
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -14,7 +15,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
 use crate::JOURNALS;
 use crate::facts::engine;
 use inrush_core::error::{Error, Kind, Result};
-use inrush_core::locks::{self, Claim};
+use inrush_core::locks::{self, Claim, FileLock};
 use inrush_core::pending::{
     Named, Pending, directory, follow_link, no_directory, not_at_its_name, not_in_place, publish,
     sync_name,
@@ -89,30 +90,75 @@ fn absolute(path: &Path) -> PathBuf {
 /// its shared memory (WAL_WRITE_LOCK, <https://sqlite.org/walformat.html>, section 2.3).
 const WRITER_BYTES: [(&str, u64); 2] = [("", 0x4000_0001), ("-shm", 120)];
 
-/// Waits while the program itself writes to the file by another SQLite, such as Python's. Within a process the system's locks exclude only
-/// connections of one library; those of two would write over each other's pages, and who closes the file first frees the locks of both. So
-/// the file must not even be opened.
+/// The byte that every connection with the database open in WAL mode has locked in its shared memory, though it be idle
+/// (<https://sqlite.org/src/file/src/os_unix.c>, UNIX_SHM_DMS).
+const LOG_BYTE: u64 = 128;
+
+/// What this process does with a database, by a connection that is none of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum UsedHere {
+    /// It is in the middle of a transaction that writes.
+    Writes,
+    /// It goes on writing to the log that it has open.
+    KeepsLog,
+    /// It is in the middle of reading.
+    Reads,
+}
+
+impl UsedHere {
+    /// The use that excludes a load. Within a process the system's locks exclude only connections of one library; those of two would write
+    /// over each other's pages, who closes the file first frees the locks of both, and the last of one library takes the log away that the
+    /// other goes on writing to.
+    fn of(path: &Path) -> Option<Self> {
+        let own =
+            |suffix| locks::of(&with_suffix(path, suffix)).into_iter().filter(FileLock::is_own);
+        let is_writer =
+            |suffix, byte| own(suffix).any(|lock| lock.is_exclusive && lock.covers(byte));
+        if WRITER_BYTES.iter().any(|(suffix, byte)| is_writer(*suffix, *byte)) {
+            return Some(Self::Writes);
+        }
+        // Of one library alone the connections know of each other.
+        if !locks::has_other_libraries() {
+            return None;
+        }
+        let keeps_log = own("-shm").any(|lock| lock.covers(LOG_BYTE));
+        let uses = [(Self::KeepsLog, keeps_log), (Self::Reads, own("").next().is_some())];
+        uses.into_iter().find_map(|(this, is_so)| is_so.then_some(this))
+    }
+
+    fn error(self, path: &Path) -> Error {
+        let shown = path.display();
+        match self {
+            Self::Writes => {
+                Error::target(format!("{shown} is locked by another connection of this program"))
+                    .advise("end that connection's transaction first, with COMMIT or ROLLBACK")
+            }
+            Self::KeepsLog => Error::target(format!(
+                "{shown} is open in WAL mode by another connection of this program, which would lose what it writes afterwards"
+            ))
+            .advise("close that connection first, though it be idle, or load in another process, by the command inrush"),
+            Self::Reads => {
+                Error::target(format!("{shown} is being read by another connection of this program"))
+                    .advise("read to the end first, or close that connection")
+            }
+        }
+    }
+}
+
+/// Waits while the program itself uses the file by another SQLite, such as Python's; the file must not even be opened then.
 pub(super) fn wait_for_program(path: &Path, locks: &LockWait<'_>) -> rusqlite::Result<()> {
-    let is_written = || {
-        // A session locks behind its claim, and gives that back behind its lock.
-        Claim::is_free_and(path, || is_written_here(path))
+    let is_used = || {
+        // Whoever opens it here claims it before anything is locked, and gives the claim back behind the locks.
+        Claim::is_free_and(path, || UsedHere::of(path).is_some())
     };
     let began = Instant::now();
-    while is_written() {
+    while is_used() {
         if began.elapsed() >= Duration::from_millis(locks.timeout_ms) || locks.stop.load(Relaxed) {
             return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None));
         }
         std::thread::sleep(Duration::from_millis(LockWait::STEP_MS));
     }
     Ok(())
-}
-
-/// Whether this process is in the middle of a transaction that writes.
-fn is_written_here(path: &Path) -> bool {
-    WRITER_BYTES.iter().any(|(suffix, byte)| {
-        let found = locks::of(&with_suffix(path, suffix));
-        found.iter().any(|lock| lock.is_own() && lock.is_exclusive && lock.covers(*byte))
-    })
 }
 
 /// A connection, and where its file really is.
@@ -183,7 +229,7 @@ impl<'a> Session<'a> {
             named: is_in_place.then(|| Named::of(path)).flatten(),
             is_astray: Cell::new(false),
             connection: Some(connection),
-            _claim: Claim::new(path, || Ok::<_, Error>(()))?,
+            _claim: claim(path),
             locks,
             path: path.to_owned(),
             temporary,
@@ -488,6 +534,12 @@ pub(super) unsafe fn watch(connection: &Connection, stop: &AtomicBool) {
     }
 }
 
+/// Says that the library has the file open in this process.
+pub(super) fn claim(path: &Path) -> Claim {
+    let Ok(claim) = Claim::new(path, || Ok::<_, Infallible>(()));
+    claim
+}
+
 /// Opens the file of this path and no other: to SQLite `:memory:` and `file:x.db?mode=...` are no paths, but they can't begin
 /// with a slash. Or the database in memory that the path stands for.
 pub(super) fn open_file(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
@@ -602,14 +654,11 @@ fn explain_code(path: &Path, code: c_int, message: &str) -> Error {
             Error::target(format!("{shown} has as many bytes as SQLite takes in memory, 2 GiB"))
         }
         ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED => {
-            let error = match holders(path).as_slice() {
-                [] if is_written_here(path) => {
-                    Error::target(format!("{shown} is locked by another connection of this program"))
-                        .advise("end that connection's transaction first, with COMMIT or ROLLBACK")
-                }
-                [] => Error::target(format!("{shown} is locked by another process"))
+            let error = match (holders(path).as_slice(), UsedHere::of(path)) {
+                ([], Some(used)) => used.error(path),
+                ([], None) => Error::target(format!("{shown} is locked by another process"))
                     .advise(format!("find who has it open: lsof {shown}")),
-                holders => Error::target(format!("{shown} is locked by another process"))
+                (holders, _) => Error::target(format!("{shown} is locked by another process"))
                     .advise(format!("look at {}, which holds the lock", holders.join(", "))),
             };
             error.advise("wait longer with --set busy_timeout=MILLISECONDS")
@@ -760,11 +809,12 @@ mod tests {
                 }
             });
             let path = folder.path().join("own.db");
-            let seen = (0..200).filter(|_| is_written_here(&path)).count();
+            let is_written = || UsedHere::of(&path) == Some(UsedHere::Writes);
+            let seen = (0..200).filter(|_| is_written()).count();
             is_over.store(true, Relaxed);
             assert_eq!(seen, 200);
         });
         own.execute_batch("ROLLBACK").unwrap();
-        assert!(!is_written_here(&folder.path().join("own.db")));
+        assert_eq!(UsedHere::of(&folder.path().join("own.db")), None);
     }
 }
