@@ -74,6 +74,12 @@ impl Refusal {
         Self { cause: cause.unwrap_or(Cause::Other), message: what.replace('\n', " ") }
     }
 
+    /// Whether the log beside the database, which a killed program has left, could not be played back. Where the log has rows and an index
+    /// of them, the engine writes into the file while it does so, and fails if it has opened the file only to read it.
+    pub(super) fn is_of_log(&self) -> bool {
+        self.message.contains("replaying WAL")
+    }
+
     /// Whether rows are to blame.
     pub(super) fn is_of_rows(&self) -> bool {
         matches!(self.cause, Cause::Constraint | Cause::Value)

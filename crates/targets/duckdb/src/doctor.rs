@@ -11,7 +11,7 @@ use inrush_core::doctor::{
 use inrush_core::error::{Error, Result};
 use inrush_core::pending::{directory, plain_file};
 use inrush_core::target::{Location, TableName};
-use inrush_core::wording::bytes;
+use inrush_core::wording::{bytes, shell_word};
 
 use crate::connection::{Connection, Database, Interrupter, Refusal, explain};
 use crate::ddl::{self, quote};
@@ -209,7 +209,14 @@ fn open(location: &Location) -> Result<(Connection, PathBuf)> {
     }
     let words = |refusal: Refusal| explain(shown, &refusal);
     let options = [("access_mode", "READ_ONLY")];
-    let database = Database::open(library(None)?, path_text(&real)?, &options).map_err(words)?;
+    let database = Database::open(library(None)?, path_text(&real)?, &options);
+    let database = database.map_err(|refusal| match refusal.is_of_log() {
+        true => words(refusal).advise(format!(
+            "open it once with a program that may write, as doctor may not: duckdb {} -c CHECKPOINT",
+            shell_word(shown)
+        )),
+        false => words(refusal),
+    })?;
     let connection = Arc::new(database).connect().map_err(words)?;
     Ok((connection, real))
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::connection::{Connection, Database, Interrupter, Refusal, explain};
 use crate::ddl::{self, folded, literal, quote};
-use crate::library::{library, wanted};
+use crate::library::{Library, library, wanted};
 use crate::lost;
 use crate::types::{self, Carried};
 use inrush_core::Basis;
@@ -99,18 +99,19 @@ pub(super) fn gather(
     let library = library(wanted(request))?;
     let shown = location.shown.as_str();
     let words = |refusal: Refusal| explain(shown, &refusal);
-    let open = |path: &str, mode| {
-        Database::open(library, path, &[("access_mode", mode)]).map(Arc::new).map_err(words)
-    };
     let database = match (Database::shared(&home.key()), &home) {
         (Some(database), _) => database,
         (None, Home::Memory(_)) => {
             return Err(Error::usage("a database in memory would be gone when the load ends")
                 .advise("name a file"));
         }
-        (None, Home::File { real, .. }) if exists => open(path_text(real)?, "READ_ONLY")?,
+        (None, Home::File { real, .. }) if exists => {
+            open_to_read(library, path_text(real)?).map(Arc::new).map_err(words)?
+        }
         // For its version and its types.
-        (None, Home::File { .. }) => open(":memory:", "AUTOMATIC")?,
+        (None, Home::File { .. }) => {
+            Database::open(library, ":memory:", &[]).map(Arc::new).map_err(words)?
+        }
     };
     let connection = database.connect().map_err(words)?;
     let _interrupter = Interrupter::new(&connection, stop);
@@ -180,6 +181,16 @@ pub(super) fn gather(
         .advise("name the table behind it with --table"));
     }
     Ok(facts)
+}
+
+/// Opens a file so that others may read it meanwhile, if the engine can: there are logs that it only plays back where it may write. It does
+/// so for whoever opens the file next, and what has been committed is the same before and after.
+fn open_to_read(library: &'static Library, path: &str) -> Result<Database, Refusal> {
+    let open = |mode| Database::open(library, path, &[("access_mode", mode)]);
+    open("READ_ONLY").or_else(|refusal| match refusal.is_of_log() {
+        true => open("READ_WRITE"),
+        false => Err(refusal),
+    })
 }
 
 /// Whether there is a database.

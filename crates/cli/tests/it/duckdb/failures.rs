@@ -98,6 +98,31 @@ fn files_that_are_no_database() {
     fixture.misused(&["load", "in.csv", "t.duckdb", "--lanes", "0"]).says(&["at least 1"]);
 }
 
+/// Which the engine writes into the file while it plays the log back.
+#[test]
+fn a_log_with_rows_and_an_index_of_them_keeps_nothing_out() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write("in.csv", "id\n1\n");
+    for command in ["load", "plan"] {
+        sql(
+            &fixture,
+            "t.duckdb",
+            "CREATE OR REPLACE TABLE t (id BIGINT, name VARCHAR); CHECKPOINT;
+             SET wal_autocheckpoint = '10GB'; PRAGMA disable_checkpoint_on_shutdown;
+             INSERT INTO t SELECT range, 'name ' || range FROM range(100000); CREATE INDEX of_id ON t (id)",
+        );
+        assert!(fixture.path("t.duckdb.wal").exists());
+        let doctor = || fixture.inrush(&["doctor", "t.duckdb"]).exits(1);
+        fixture.leaves_all(doctor).says(&["replaying WAL", "duckdb t.duckdb -c CHECKPOINT"]);
+        fixture.inrush(&[command, "in.csv", "t.duckdb"]).exits(0);
+        fixture.inrush(&["doctor", "t.duckdb"]).exits(0);
+        assert_eq!(
+            lines(&fixture, "t.duckdb", "SELECT count(*), max(id) FROM t"),
+            ["100000|99999"]
+        );
+    }
+}
+
 #[test]
 fn a_database_that_another_process_has_open() {
     let Some(fixture) = fixture() else { return };
