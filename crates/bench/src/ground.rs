@@ -1,11 +1,9 @@
 //! Where a run's databases and rows lie while it runs. Nothing of it is left when the run ends, however it ends: a process of its own
 //! waits for that.
 
-use std::ffi::OsStr;
 use std::fs::{self, DirBuilder};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::fd::AsRawFd as _;
-use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -128,62 +126,11 @@ pub(super) fn settle(folder: &Path) {
     let _ = folder.sync_all();
 }
 
-/// Ends the servers that a run has left, and removes its folder.
+/// Removes a run's folder. Servers that the run has left have keepers of their own, which end them.
 fn clear(folder: &Path) {
     let began = Instant::now();
-    loop {
-        let left = servers(folder);
-        if left.is_empty() || began.elapsed() > STOP_MAX * 2 {
-            break;
-        }
-        for server in left {
-            // SAFETY: kill() touches no memory; the process was seen a moment ago to be a server of ours.
-            unsafe { libc::kill(server.id, server.signal(began.elapsed())) };
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    // Workers that are still at their last statement may make files meanwhile.
+    // Servers and workers that are still at their last statement may make files meanwhile.
     while fs::remove_dir_all(folder).is_err() && folder.exists() && began.elapsed() < STOP_MAX * 2 {
         std::thread::sleep(Duration::from_millis(100));
     }
-}
-
-/// A server whose data is ours.
-struct Running {
-    id: libc::pid_t,
-    is_postgres: bool,
-}
-
-impl Running {
-    fn signal(&self, waited: Duration) -> libc::c_int {
-        match self.is_postgres {
-            _ if waited > STOP_MAX => libc::SIGKILL,
-            // At SIGTERM it waits for its clients.
-            true => libc::SIGINT,
-            false => libc::SIGTERM,
-        }
-    }
-}
-
-/// The programs that servers are.
-const PROGRAMS: [&str; 4] = ["mysqld", "mariadbd", "postgres", "initdb"];
-
-/// Servers that were started on data below `folder`: those whose arguments say so.
-fn servers(folder: &Path) -> Vec<Running> {
-    // With the slash: another's folder may begin like ours.
-    let ours = folder.join("");
-    let ours = ours.as_os_str().as_encoded_bytes();
-    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    processes
-        .filter_map(|entry| {
-            let id = entry.file_name().to_str()?.parse().ok()?;
-            let command = fs::read(entry.path().join("cmdline")).ok()?;
-            let mut arguments = command.split(|byte| *byte == 0);
-            let program = Path::new(OsStr::from_bytes(arguments.next()?)).file_name()?.to_str()?;
-            let is_ours = arguments.any(|argument| memchr::memmem::find(argument, ours).is_some());
-            let is_server = PROGRAMS.contains(&program);
-            let is_postgres = program == "postgres";
-            (is_server && is_ours).then_some(Running { id, is_postgres })
-        })
-        .collect()
 }

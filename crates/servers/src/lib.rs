@@ -1,5 +1,5 @@
 //! Private database servers, for tests and benches: each with a data directory, a port and a socket of its own, started with
-//! exactly the settings given, and gone without a trace when the value goes.
+//! exactly the settings given, and gone without a trace when the value goes, or the process that has it is killed.
 //!
 //! ```no_run
 //! use inrush_servers::{Installed, Server};
@@ -13,7 +13,7 @@
 //! ```
 //!
 //! ```text
-//! Installed (what is on this machine) -> place (a directory of its own) -> first_data -> process -> running: Server
+//! Installed (what is on this machine) -> place (a directory of its own, with a keeper) -> first_data -> process -> running: Server
 //!                                          mysql, postgres, ferretdb: what differs (Software)
 //! ```
 //!
@@ -25,6 +25,7 @@ mod address;
 mod ferretdb;
 mod first_data;
 mod installed;
+mod keeper;
 mod mysql;
 mod place;
 mod postgres;
@@ -33,4 +34,5 @@ mod running;
 mod software;
 
 pub use installed::Installed;
+pub use place::Place;
 pub use running::Server;

@@ -230,7 +230,7 @@ impl Mysql {
 
     /// Runs what makes the data directory, to its end.
     fn run(&self, mut command: Command, input: Stdio, place: &Place) -> Result<()> {
-        run_to_end(&mut command, input, &place.log(), INITIALISE_MAX)
+        run_to_end(&mut command, input, place, INITIALISE_MAX)
             .map_err(|error| self.failed_to_initialise(&error, place))
     }
 

@@ -1,4 +1,4 @@
-//! The private directory of one server.
+//! A private directory, as each server has one.
 
 use std::fs::{self, DirBuilder};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -6,25 +6,27 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, chown};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+use super::keeper::{Keeper, Will};
 use inrush_core::{Error, Result};
 
-/// A directory that only its owner may enter. It is removed with everything in it when this goes.
+/// A directory that only its owner may enter. It is removed with everything in it when this goes, or when we are killed.
 #[derive(Debug)]
-pub(super) struct Place {
+pub struct Place {
     directory: PathBuf,
     is_root: bool,
+    /// `None` where there is no shell: then what a kill leaves, stays.
+    keeper: Option<Keeper>,
 }
 
 impl Place {
+    /// Makes one in `parent`.
+    ///
     /// # Errors
     /// When `parent` can't be written.
-    pub(super) fn create(parent: &Path) -> Result<Self> {
+    pub fn create(parent: &Path) -> Result<Self> {
         Self::create_in(parent).map_err(|error| {
-            Error::target(format!(
-                "can't make a server's directory in {}: {error}",
-                parent.display()
-            ))
-            .advise("TMPDIR names another place for it")
+            Error::target(format!("can't make a directory in {}: {error}", parent.display()))
+                .advise("TMPDIR names another place for it")
         })
     }
 
@@ -33,7 +35,7 @@ impl Place {
         let parent = parent.canonicalize()?;
         loop {
             let count = COUNT.fetch_add(1, Relaxed);
-            let directory = parent.join(format!("inrush-server-{}-{count}", std::process::id()));
+            let directory = parent.join(format!("inrush-place-{}-{count}", std::process::id()));
             match DirBuilder::new().mode(0o700).create(&directory) {
                 // Left by a process that was killed, and had our number.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -41,14 +43,21 @@ impl Place {
                 Ok(()) => {
                     // We made it, so it is ours, and its owner is who we are.
                     let is_root = fs::metadata(&directory)?.uid() == 0;
-                    return Ok(Self { directory, is_root });
+                    let keeper = Keeper::of(&directory).ok();
+                    return Ok(Self { directory, is_root, keeper });
                 }
             }
         }
     }
 
-    pub(super) fn directory(&self) -> &Path {
+    /// Where it is.
+    pub fn directory(&self) -> &Path {
         &self.directory
+    }
+
+    /// Who is told which process works in it.
+    pub(super) fn will(&self) -> Will {
+        self.keeper.as_ref().map(Keeper::will).unwrap_or_default()
     }
 
     pub(super) fn data(&self) -> PathBuf {

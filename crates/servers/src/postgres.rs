@@ -141,7 +141,7 @@ impl Software for Postgres {
         // Nobody wants it back after the machine has crashed.
         command.arg("--no-sync");
         command.arg("--pgdata").arg(place.data());
-        run_to_end(&mut command, Stdio::null(), &place.log(), INITIALISE_MAX).map_err(|error| {
+        run_to_end(&mut command, Stdio::null(), place, INITIALISE_MAX).map_err(|error| {
             let failed = failed_to_initialise(self.name, &error, place);
             match error.kind() {
                 io::ErrorKind::PermissionDenied if place.is_root() => failed.advise(format!(

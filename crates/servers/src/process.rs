@@ -2,9 +2,11 @@
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
+
+use super::keeper::Will;
+use super::place::Place;
 
 /// How often a process or a socket is looked at while we wait for it. Small against the 200 ms in which the fastest server starts.
 pub(super) const LOOK_EVERY: Duration = Duration::from_millis(5);
@@ -21,24 +23,26 @@ const HALT_MAX: Duration = Duration::from_secs(5);
 pub(super) struct Process {
     child: Child,
     stop_signal: i32,
+    will: Will,
 }
 
 impl Process {
-    /// Starts `command` with nothing to read but `input`; whatever it says is added to `log`.
+    /// Starts `command`, which works in `place`, with nothing to read but `input`; whatever it says is added to the log there.
     ///
     /// It stays in our process group, so that whoever ends the group of a test that hangs, ends its servers too.
     ///
     /// # Errors
     /// When the program can't be run, or the log not be written.
-    pub(super) fn start(command: &mut Command, input: Stdio, log: &Path) -> io::Result<Self> {
-        let log = File::options().create(true).append(true).open(log)?;
+    pub(super) fn start(command: &mut Command, input: Stdio, place: &Place) -> io::Result<Self> {
+        let log = File::options().create(true).append(true).open(place.log())?;
         let child = command.stdin(input).stdout(log.try_clone()?).stderr(log).spawn()?;
-        Ok(Self { child, stop_signal: libc::SIGTERM })
+        Ok(Self { child, stop_signal: libc::SIGTERM, will: place.will() }.stopped_by(libc::SIGTERM))
     }
 
     /// The same, to be ended by another signal than SIGTERM.
     pub(super) fn stopped_by(mut self, signal: i32) -> Self {
         self.stop_signal = signal;
+        self.will.end(self.id(), signal);
         self
     }
 
@@ -132,6 +136,7 @@ impl Drop for Process {
     fn drop(&mut self) {
         // Nobody is left to tell.
         let _ = self.stop(STOP_MAX);
+        self.will.ended();
     }
 }
 
@@ -168,17 +173,17 @@ fn processes() -> Vec<Entry> {
         .collect()
 }
 
-/// Runs `command` to its end; what it says is added to `log`.
+/// Runs `command`, which works in `place`, to its end; what it says is added to the log there.
 ///
 /// # Errors
 /// When it can't be run, fails, or is not done within `limit`.
 pub(super) fn run_to_end(
     command: &mut Command,
     input: Stdio,
-    log: &Path,
+    place: &Place,
     limit: Duration,
 ) -> io::Result<()> {
-    match Process::start(command, input, log)?.wait(limit)? {
+    match Process::start(command, input, place)?.wait(limit)? {
         Some(status) if status.success() => Ok(()),
         Some(status) => Err(io::Error::other(status.to_string())),
         None => Err(io::Error::other(format!("not done within {} s", limit.as_secs()))),
@@ -189,13 +194,12 @@ pub(super) fn run_to_end(
 mod tests {
     use super::*;
 
-    fn shell(script: &str) -> (Process, tempfile::TempDir) {
-        let place = tempfile::tempdir().unwrap();
-        let log = place.path().join("log");
+    fn shell(script: &str) -> (Process, Place) {
+        let place = Place::create(&std::env::temp_dir()).unwrap();
         let mut command = Command::new("sh");
-        let process = Process::start(command.arg("-c").arg(script), Stdio::null(), &log).unwrap();
+        let process = Process::start(command.arg("-c").arg(script), Stdio::null(), &place).unwrap();
         // Until it has said so, it has not got to its `trap`.
-        while std::fs::read(&log).unwrap().is_empty() {
+        while std::fs::read(place.log()).unwrap().is_empty() {
             std::thread::sleep(LOOK_EVERY);
         }
         (process, place)

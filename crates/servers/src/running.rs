@@ -156,7 +156,7 @@ impl Server {
         let mut command = software.command(&self.place, self.port, &self.settings);
         let environment = &self.installed.environment;
         command.envs(environment.iter().map(|(name, value)| (name, value)));
-        let mut process = Process::start(&mut command, Stdio::null(), &self.place.log())
+        let mut process = Process::start(&mut command, Stdio::null(), &self.place)
             .map_err(|error| self.failed(&format_args!("can't be run: {error}")))?
             .stopped_by(software.stop_signal());
         let deadline = Instant::now() + START_MAX;

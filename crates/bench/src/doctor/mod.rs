@@ -12,9 +12,10 @@ use std::time::{Duration, Instant};
 use inrush::doctor::{Copy, Diagnosis, Finding, Severity, Trial, Worth};
 use inrush::{Error, Kind, Observer, Request, Result};
 use inrush_findings::stats;
+use inrush_servers::Place;
 
 use rows::Sample;
-use twin::{Folder, Ground, Twin};
+use twin::{Ground, Twin};
 
 /// How long one change is measured at most, and all of them.
 const CHANGE_MAX: Duration = Duration::from_secs(60);
@@ -86,15 +87,15 @@ fn try_out(
         }
     };
     let trial = finding.trial.as_ref().ok_or_else(|| Error::target("it can't be tried out"))?;
-    let folder = Folder::make()?;
+    let folder = Place::create(&std::env::temp_dir())?;
     let copy = match trial {
         Trial::Statements(table) => ground.copy(request, table.as_deref(), observer)?,
         Trial::Settings(_) | Trial::Sizes(_) => Copy::default(),
     };
     let table = copy.table.clone();
     let sample = match &table {
-        Some(table) => Sample::like(request, table, &copy, ground, folder.path(), observer)?,
-        None => Sample::of(request, folder.path())?,
+        Some(table) => Sample::like(request, table, &copy, ground, folder.directory(), observer)?,
+        None => Sample::of(request, folder.directory())?,
     };
     if matches!(trial, Trial::Sizes(_)) && !sample.is_whole {
         return Err(Error::target("it shows with a whole load only")

@@ -1,14 +1,13 @@
 //! Private databases that are like the user's.
 
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::path::PathBuf;
 
 use inrush::doctor::Copy;
 use inrush::plan::{IfExists, RejectLimit};
 use inrush::target::{self, Console};
 use inrush::{Error, LoadOptions, Observer, RejectsTo, Request, Result};
 use inrush_core::TableFacts;
-use inrush_servers::{Installed, Server};
+use inrush_servers::{Installed, Place, Server};
 
 use super::rows::Sample;
 
@@ -30,7 +29,7 @@ pub(crate) struct Twin {
     remade: Option<(PathBuf, Vec<String>)>,
     /// Ends when this does.
     _server: Option<Server>,
-    _folder: Option<Folder>,
+    _folder: Option<Place>,
 }
 
 impl Ground {
@@ -97,8 +96,8 @@ impl Ground {
         let statements: Vec<String> = copy.statements.iter().chain(change).cloned().collect();
         match self {
             Self::File => {
-                let folder = Folder::make()?;
-                let path = folder.path().join("twin.db");
+                let folder = Place::create(&std::env::temp_dir())?;
+                let path = folder.directory().join("twin.db");
                 Ok(Twin {
                     url: format!("sqlite:{}", path.display()),
                     remade: Some((path, statements)),
@@ -208,32 +207,4 @@ fn percent_encoded(name: &str) -> String {
         _ => format!("%{byte:02X}"),
     };
     name.bytes().map(encoded).collect()
-}
-
-/// A folder that nobody else may enter, and that goes with this.
-pub(super) struct Folder(PathBuf);
-
-impl Folder {
-    pub(super) fn make() -> Result<Self> {
-        use std::os::unix::fs::DirBuilderExt as _;
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let name = format!("inrush-doctor-{}-{}", std::process::id(), now.as_nanos());
-        let path = std::env::temp_dir().join(name);
-        std::fs::DirBuilder::new()
-            .mode(0o700)
-            .create(&path)
-            .map_err(|error| Error::target(format!("{}: {error}", path.display())))?;
-        Ok(Self(path))
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // Nobody is left to tell.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }

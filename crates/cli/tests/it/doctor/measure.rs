@@ -1,6 +1,8 @@
 //! `--measure`: what a change is worth, found on databases of our own.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::process::Stdio;
 
 use serde_json::Value as Json;
@@ -71,6 +73,36 @@ fn an_interrupted_measurement_leaves_nothing() {
     send(&child, "INT");
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(is_empty());
+}
+
+#[test]
+fn a_killed_measurement_leaves_nothing() {
+    let killed = |fixture: &Fixture, target: &str, is_under_way: &dyn Fn(&Path) -> bool| {
+        let folder = fixture.path("tmp");
+        fs::create_dir(&folder).unwrap();
+        // Whoever a server runs as has to get into it.
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+        let mut command = fixture.command(&["doctor", target, "--measure", "--quiet"]);
+        command.env("TMPDIR", &folder).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        wait_until("it measures", || is_under_way(&folder));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        wait_until("nothing is left", || fs::read_dir(&folder).unwrap().next().is_none());
+    };
+    let is_filled = |folder: &Path| fs::read_dir(folder).unwrap().next().is_some();
+    killed(&with_two_faults(), "t.db", &is_filled);
+    for_each_private_server::<MySql>(
+        |name| name.starts_with("mariadb"),
+        Extras::default(),
+        |_, server| {
+            server
+                .query("CREATE TABLE t (id INT PRIMARY KEY, a INT, KEY one (a), KEY two (a, id))");
+            let socket = |entry: fs::DirEntry| entry.path().join("s.sock").exists();
+            let serves = |folder: &Path| fs::read_dir(folder).unwrap().flatten().any(socket);
+            killed(server, &server.url(), &serves);
+        },
+    );
 }
 
 #[test]
