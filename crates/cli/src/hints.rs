@@ -508,6 +508,15 @@ fn hint(error: &clap::Error, arguments: &[String]) -> Option<String> {
             of_value(said(ContextKind::InvalidArg)?, said(ContextKind::InvalidValue)?)
                 .map(str::to_owned)
         }
+        ErrorKind::ArgumentConflict
+            if command == "bench"
+                && arguments.iter().any(|word| word.split('=').next() == Some("--resume")) =>
+        {
+            Some(
+                "leave it out: a run goes on with the suite and the size that it was begun with"
+                    .to_owned(),
+            )
+        }
         // Other steps of a job take what has begun it.
         ErrorKind::MissingRequiredArgument
             if arguments.iter().map(String::as_str).take(2).eq(["job", "recover"]) =>

@@ -53,6 +53,8 @@ pub struct Outcome {
     pub default: Ran,
     /// All that was measured, the fastest first.
     pub candidates: Vec<Ran>,
+    /// How a table that is there was treated: where it holds rows and the user does not say, it is measured how rows are added to them.
+    pub if_exists: &'static str,
     /// What could not be measured, or is of no use here, and why.
     pub left_out: Vec<Left>,
     /// What all this holds for.
@@ -215,6 +217,7 @@ impl Outcome {
             is_default,
             default,
             candidates,
+            if_exists: plan.request.if_exists.word(),
             left_out: out.chain(unusable).collect(),
             key: plan.key(),
         }
@@ -306,6 +309,7 @@ mod tests {
             sentence: text(),
             default: ran(1.0),
             candidates: Vec::new(),
+            if_exists: "append",
             left_out: Vec::new(),
             key: Key {
                 machine: text(),

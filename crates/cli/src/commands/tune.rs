@@ -106,7 +106,12 @@ fn keep(
             Ok(mut profiles) => {
                 profiles.keep(profile);
                 profiles.write()?;
-                format!("kept in {}: inrush load goes by it", path.display())
+                // Without it load refuses a table that holds rows.
+                let option = match outcome.if_exists {
+                    measured if measured == request.if_exists.word() => String::new(),
+                    measured => format!(" --if-exists {measured}"),
+                };
+                format!("kept in {}: inrush load{option} goes by it", path.display())
             }
         },
     })

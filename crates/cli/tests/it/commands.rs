@@ -584,9 +584,11 @@ fn options_that_a_command_has_no_use_for_are_refused() {
         (&["bench", "--resume", "run", "--only", "x"], "--resume", "--only"),
         (&["bench", "--resume", "run", "--dry-run"], "--resume", "--dry-run"),
         (&["bench", "--resume", "run", "--seed", "1"], "--resume", "--seed"),
+        (&["bench", "--resume=run", "--budget", "5"], "--resume", "--budget"),
         (&["bench", "--resume", "run", "--profile", "quick"], "--resume", "--profile"),
     ] {
-        fixture.misused(args).says(&["cannot be used with", one, other]);
+        let advice = if one == "--resume" { "leave it out: a run goes on with" } else { "" };
+        fixture.misused(args).says(&["cannot be used with", one, other, advice]);
     }
     // A check writes nothing but bad rows, and these neither in a dry run.
     let check = ["check", "in.csv", "--type", "id=integer", "--rejects", "bad.csv", "--dry-run"];
