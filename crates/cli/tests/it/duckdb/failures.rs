@@ -103,7 +103,7 @@ fn files_that_are_no_database() {
 fn a_log_with_rows_and_an_index_of_them_keeps_nothing_out() {
     let Some(fixture) = fixture() else { return };
     fixture.write("in.csv", "id\n1\n");
-    for command in ["load", "plan"] {
+    for command in ["plan", "load"] {
         sql(
             &fixture,
             "t.duckdb",

@@ -347,6 +347,9 @@ fn a_database_that_is_there_stays_as_it_is_to_the_byte() {
     assert!(found["key"]["shape"].as_str().unwrap().contains("holds rows"), "{found}");
     assert_eq!(fixture.read("shop.db"), before);
     assert_eq!(names(&fixture), ["few.csv", "orders.csv", "out", "shop.db"]);
+    // What load refuses without the option is measured, and the option said.
+    fixture.load(&["orders.csv", "shop.db"]).exits(1).says(&["--if-exists append"]);
+    assert_eq!(measured(&fixture, &["orders.csv", "shop.db"])["if_exists"], "append");
     let again = measured(&fixture, &["orders.csv", "shop.db", "--table", "new"]);
     assert!(again["key"]["shape"].as_str().unwrap().contains("that the load makes"), "{again}");
     assert_eq!(fixture.read("shop.db"), before);
