@@ -306,7 +306,11 @@ def recover(url: str, job_id: str, *, password: str | None = None) -> Job:
 
 
 def gc(url: str, older_than: float = 86_400, *, password: str | None = None) -> dict[str, Any]:
-    """Drops what jobs have left that are over, and ends those at which no process has worked for `older_than` seconds."""
+    """Drops what jobs have left that are over, and ends those at which no process has worked for `older_than` seconds.
+
+    `ended` of the answer has of each of these its `id`, `schema`, `table`, `state` (`committed` or `aborted`) and `rows`, as many as stay in
+    the table; `None` where that is not known.
+    """
     if isinstance(older_than, bool) or not isinstance(older_than, numbers.Real):
         raise UsageError(f"older_than: {older_than!r} is not a number of seconds")
     collected: dict[str, Any] = json.loads(_inrush.job_gc(_options.UNWATCHED, url, float(older_than), _options.text("password", password)))

@@ -95,6 +95,7 @@ struct Inner {
     is_lost_connection: bool,
     gave_way: bool,
     breaks_rule: bool,
+    lacks_right: bool,
 }
 
 /// Where in the input a failure is. The same is in the words of [`Error::what`]; programs need not read those.
@@ -123,6 +124,7 @@ impl Error {
             is_lost_connection: false,
             gave_way: false,
             breaks_rule: false,
+            lacks_right: false,
         }))
     }
 
@@ -213,6 +215,13 @@ impl Error {
         self
     }
 
+    /// Says that the user lacks a right to what a statement is about.
+    #[must_use]
+    pub fn of_lacking_right(mut self) -> Self {
+        self.0.lacks_right = true;
+        self
+    }
+
     /// The error of taking a URL apart. Where a name or a password in it has a character that means something else in URLs, what stands
     /// before an `@` was taken for a host, a database or an option, and none of it is said.
     #[must_use]
@@ -263,6 +272,11 @@ impl Error {
     /// Whether a row breaks a rule of its table.
     pub fn breaks_rule(&self) -> bool {
         self.0.breaks_rule
+    }
+
+    /// Whether the user lacks a right to what a statement was about.
+    pub fn lacks_right(&self) -> bool {
+        self.0.lacks_right
     }
 
     /// Whether the target has refused for a reason that lasts.

@@ -4,7 +4,9 @@ use std::sync::atomic::AtomicBool;
 
 use crate::pipe::reject::Reject;
 use crate::plan::Plan;
+use inrush_core::error::Result;
 use inrush_core::flow::{Phase, Progress};
+use inrush_core::target::Load;
 
 /// Follows a load, and can stop it.
 pub trait Observer: Sync {
@@ -26,6 +28,15 @@ pub trait Observer: Sync {
     /// The plan was made again after what a try has found out.
     fn replanned(&self, _why: &str) {}
 
+    /// All rows are sent, and what comes next is the commit, which an error keeps from happening.
+    ///
+    /// # Errors
+    /// When they are not to be committed.
+    #[doc(hidden)]
+    fn commits(&self, _load: &mut dyn Load) -> Result<()> {
+        Ok(())
+    }
+
     /// A bad row of a load that puts them [here](crate::plan::RejectsTo::Observer): of one that has committed, or of one that ends
     /// because they are too many. Of such a load the last bad row is told wherever the others go.
     fn rejected(&self, _row: &Reject) {}
@@ -40,13 +51,18 @@ impl dyn Observer + '_ {
     }
 }
 
-/// An observer to whom bad rows come by way of `rejected`.
-pub(crate) struct Redirected<'a, R> {
+/// An observer to whom bad rows come by way of `rejected`, and who decides by `commits`.
+pub(crate) struct Redirected<'a, R, C> {
     pub(crate) observer: &'a dyn Observer,
     pub(crate) rejected: R,
+    pub(crate) commits: C,
 }
 
-impl<R: Fn(&Reject) + Sync> Observer for Redirected<'_, R> {
+impl<R, C> Observer for Redirected<'_, R, C>
+where
+    R: Fn(&Reject) + Sync,
+    C: Fn(&mut dyn Load) -> Result<()> + Sync,
+{
     fn stop(&self) -> Option<&AtomicBool> {
         self.observer.stop()
     }
@@ -65,6 +81,10 @@ impl<R: Fn(&Reject) + Sync> Observer for Redirected<'_, R> {
 
     fn replanned(&self, why: &str) {
         self.observer.replanned(why);
+    }
+
+    fn commits(&self, load: &mut dyn Load) -> Result<()> {
+        (self.commits)(load)
     }
 
     fn rejected(&self, row: &Reject) {

@@ -30,11 +30,15 @@ pub(crate) enum JobCommand {
     Write(Box<WriteArgs>),
     /// Let others see the rows that the tokens name, all at once; prints what was done as JSON
     Publish(PublishArgs),
-    /// End a job that is not to be published, and drop what it has written and others don't see
+    /// End a job that is not to be published, and drop what it has written and others don't see; prints it as JSON. One that is committed
+    /// stays so, which is an error
     Abort {
         /// The file that begin has printed into, '-' for standard input
         #[arg(value_hint = ValueHint::FilePath)]
         job: PathBuf,
+        /// Say nothing but errors
+        #[arg(short, long)]
+        quiet: bool,
     },
     /// List the jobs of a database
     List {
@@ -51,7 +55,8 @@ pub(crate) enum JobCommand {
         /// The job's name
         id: String,
     },
-    /// Drop what jobs have left that are over, and end those that no process works at any more; prints what was dropped as JSON
+    /// Drop what jobs have left that are over, and end those that no process works at any more; prints as JSON what was dropped, and how
+    /// each of these has ended
     Gc {
         #[command(flatten)]
         ledger: LedgerArgs,
@@ -84,6 +89,9 @@ pub(crate) struct LedgerArgs {
     /// Where the password is: env:NAME or file:PATH
     #[arg(long, value_name = "REF")]
     pub(crate) password: Option<String>,
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
 }
 
 /// What `begin` takes.
@@ -144,6 +152,9 @@ pub(crate) struct BeginArgs {
         help_heading = "Promises"
     )]
     pub(crate) verify: inrush::plan::Verify,
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
 }
 
 /// What `write` takes.

@@ -52,23 +52,26 @@ fn step(command: &JobCommand) -> Result<u64> {
         render::Progress::new(ProgressMode::of(progress, quiet), stop, quiet)
     };
     match command {
-        JobCommand::Begin(args) => begin(args, &observer("none", false)),
+        JobCommand::Begin(args) => begin(args, &observer("none", args.quiet)),
         JobCommand::Write(args) => write(args, &observer(&args.shown.progress, args.shown.quiet)),
         JobCommand::Publish(args) => publish(args, &observer("none", args.quiet)),
-        JobCommand::Abort { job } => {
+        JobCommand::Abort { job, quiet } => {
             let job: Job = read(job)?;
-            let job = jobs::abort(&job, &observer("none", false))?;
+            let job = jobs::abort(&job, &observer("none", *quiet))?;
             let done = format!("job {} is ended", job.id);
             answer(&format!("{job}\n"), &done, REPORT, ONCE_MORE)?;
             if job.state == State::Committed {
-                eprint_text("note: the job is committed already, and its rows stay\n");
+                let what = format!("job {} is committed, and its rows stay", job.id);
+                return Err(Error::target(what)
+                    .advise("inrush job publish JOB gives its report again")
+                    .into());
             }
-            note_rows_left(&job);
+            note_rows_left(&job, *quiet);
             Ok(0)
         }
         JobCommand::List { ledger, json } => {
-            let listed =
-                jobs::list(&ledger.url, ledger.password.as_deref(), &observer("none", false))?;
+            let observer = observer("none", ledger.quiet);
+            let listed = jobs::list(&ledger.url, ledger.password.as_deref(), &observer)?;
             print(&if *json {
                 serde_json::to_string(&listed)? + "\n"
             } else {
@@ -81,11 +84,11 @@ fn step(command: &JobCommand) -> Result<u64> {
                 &ledger.url,
                 ledger.password.as_deref(),
                 id,
-                &observer("none", false),
+                &observer("none", ledger.quiet),
             )?;
             let done = format!("job {id} is ended");
             answer(&format!("{job}\n"), &done, REPORT, ONCE_MORE)?;
-            note_rows_left(&job);
+            note_rows_left(&job, ledger.quiet);
             Ok(0)
         }
         JobCommand::Gc { ledger, older_than } => {
@@ -102,7 +105,7 @@ fn step(command: &JobCommand) -> Result<u64> {
                 &ledger.url,
                 ledger.password.as_deref(),
                 older_than,
-                &observer("none", false),
+                &observer("none", ledger.quiet),
             )?;
             let text = serde_json::to_string(&collected)? + "\n";
             let done = "what jobs have left is dropped";
@@ -124,8 +127,9 @@ const REPORT: &str = "the report";
 const ONCE_MORE: &str = "the same command once more has the same answer";
 
 /// Says what others go on seeing of an aborted job.
-fn note_rows_left(job: &Job) {
+fn note_rows_left(job: &Job, quiet: bool) {
     let text = match (job.state, job.guarantee, job.visible) {
+        _ if quiet => return,
         (State::Aborted, _, Some(visible)) if visible.partitions > 0 => format!(
             "note: {} stay in the table; the job goes on behind them when it is begun again\n",
             render::visible(visible)
@@ -162,6 +166,9 @@ fn begin(args: &BeginArgs, observer: &render::Progress) -> Result<u64> {
         "its description",
         "begin another one: inrush job gc drops what the first one has made",
     )?;
+    if args.quiet {
+        return Ok(0);
+    }
     if job.state == State::Committed {
         eprint_text(&format!(
             "note: job {} is committed already, and its rows are in the table: inrush job publish JOB gives its report again\n",
@@ -192,7 +199,8 @@ fn write(args: &WriteArgs, observer: &render::Progress) -> Result<u64> {
         "their token",
         "write them once more: without their token the first ones are not published",
     )?;
-    if let Some(partition) = token.partition.filter(|_| token.already_written) {
+    if let Some(partition) = token.partition.filter(|_| token.already_written && !args.shown.quiet)
+    {
         eprint_text(&format!(
             "note: partition {partition} is in the table already: nothing is written\n"
         ));

@@ -696,7 +696,7 @@ pub(crate) fn taken_for_dead<D: Database>(
                 let what = format!("{if_exists}, piece {piece} of {all}: {ended:?}");
                 let found = ids(server);
                 for (_, is_well, said, _) in &ended {
-                    if *is_well && said.contains("\"committed\"") {
+                    if said.contains("\"committed\"") {
                         assert_eq!(found, rows, "{what}");
                     } else if *is_well {
                         assert_eq!(found, before, "{what}");
@@ -799,7 +799,8 @@ pub(crate) fn by_command<D: Database>(server: &Server<D>) {
         "job of another name",
     ]);
     job(&["list", &url, "--json"]).exits(0).prints(&["\"committed\""]);
-    job(&["abort", "job.json"]).exits(0).prints(&["committed"]);
+    let refused = job(&["abort", "-q", "job.json"]).exits(1).prints(&["\"committed\""]);
+    refused.says(&["job shell is committed, and its rows stay", "inrush job publish JOB"]);
     job(&begin).exits(0).prints(&["\"committed\""]).says(&[
         "note: job shell is committed already, and its rows are in the table",
         "inrush job publish JOB",
@@ -1050,6 +1051,8 @@ pub(crate) fn partitions_by_command<D: Database>(server: &Server<D>) {
     let again = job(&["write", "job.json", "a.csv", "--partition", "0"]).exits(0);
     again.prints(&["\"already_written\":true"]).says(&["partition 0 is in the table already"]);
     let text = "1 partition with 2 rows stay in the table";
+    let quiet = job(&["abort", "-q", "job.json"]).exits(0);
+    assert_eq!(quiet.stderr, "");
     job(&["abort", "job.json"]).exits(0).says(&[text]);
     // It can't become a job that promises something else, of other rows, or with what it has written replaced.
     begins("atomic", &[]).exits(2).says(&["with --guarantee per_partition", "another name"]);
@@ -1427,6 +1430,166 @@ pub(crate) fn late_writers<D: Database>(server: &Server<D>) {
     nothing_left(server);
 }
 
+/// Starts the command that writes rows of standard input for the job in `job.json`, which waits for more than these.
+fn writes_more<D: Database>(server: &Server<D>, rows: Range<i64>) -> Child {
+    let mut writes = Command::new(INRUSH)
+        .args(["job", "write", "job.json", "-"])
+        .current_dir(server.path(""))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let rows: String = rows.map(|id| format!("{id}\n")).collect();
+    writes.stdin.as_mut().unwrap().write_all(format!("id\n{rows}").as_bytes()).unwrap();
+    writes
+}
+
+/// An attempt whose rows go straight into the table commits none of them once the job is over, whatever its transaction sees; that others
+/// at work note so is no reason not to.
+pub(crate) fn late_rows<D: Database>(server: &Server<D>) {
+    server.write("a.csv", "id\n1\n");
+    for end in ["", "abort", "publish"] {
+        drop_table(server, "t");
+        begun(server, "a.csv", &["--guarantee", "none"]);
+        let token = server.inrush(&["job", "write", "job.json", "a.csv"]).exits(0);
+        let mut writes = writes_more(server, 2..200_000);
+        wait_until_it_waits(&writes);
+        let ledger = job::LEDGER;
+        run(
+            server,
+            &format!("UPDATE {ledger} SET heartbeat = heartbeat + 1"),
+            &format!(
+                "{{\"update\": \"{ledger}\", \"updates\": [{{\"q\": {{}}, \"u\": {{\"$inc\": {{\"heartbeat\": 1}}}}, \"multi\": true}}]}}"
+            ),
+        );
+        match end {
+            "abort" => drop(server.inrush(&["job", "abort", "job.json"]).exits(0)),
+            "publish" => drop(published(server, std::slice::from_ref(&token)).exits(0)),
+            _ => {}
+        }
+        writes.stdin.take().unwrap().write_all(b"200000\n").unwrap();
+        let done = writes.wait_with_output().unwrap();
+        let done = Outcome::of(end.to_owned(), (done.status, done.stdout, done.stderr));
+        if end.is_empty() {
+            done.exits(0);
+            assert_eq!(ids(server).len(), 200_000);
+            server.inrush(&["job", "abort", "job.json"]).exits(0);
+            continue;
+        }
+        let state = if end == "abort" { "aborted" } else { "committed" };
+        let over = done.exits(1).says(&[&format!("is {state}: it takes no more rows")]);
+        match has_transactions::<D>() {
+            true => assert_eq!(ids(server), [1], "{end}"),
+            false => drop(over.says(&["199,999 rows", "stay"])),
+        }
+    }
+    drop_table(server, "t");
+    nothing_left(server);
+}
+
+/// Who ends a job waits for an attempt that has found it open and is about to commit: `hold` does what such a one does.
+pub(crate) fn ends_wait_for_commits<D: Database>(server: &Server<D>, hold: &str) {
+    server.write("a.csv", "id\n1\n");
+    for end in ["abort", "publish"] {
+        drop_table(server, "t");
+        begun(server, "a.csv", &["--guarantee", "none"]);
+        let token = server.inrush(&["job", "write", "job.json", "a.csv"]).exits(0);
+        server.write("tokens", &token.stdout);
+        server.query("BEGIN");
+        server.query(&format!("SELECT id FROM {} {hold}", job::LEDGER));
+        let tokens: &[&str] = if end == "publish" { &["tokens"] } else { &[] };
+        let mut ends = Command::new(INRUSH)
+            .args([&["job", end, "job.json"], tokens].concat())
+            .current_dir(server.path(""))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        wait_until_it_waits(&ends);
+        assert!(ends.try_wait().unwrap().is_none(), "{end}");
+        server.query("COMMIT");
+        let done = ends.wait_with_output().unwrap();
+        assert!(done.status.success(), "{end}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+    drop_table(server, "t");
+    nothing_left(server);
+}
+
+/// A process that ends well while recovering waits for it has written for a job that goes on.
+pub(crate) fn recovered_while_written<D: Database>(server: &Server<D>) {
+    let url = server.url();
+    server.write("a.csv", "id\n1\n");
+    begun(server, "a.csv", &["--job-id", "living"]);
+    let mut writes = writes_more(server, 2..4);
+    // An attempt has its table once it has its lock and has noted that it is at work.
+    let attempts = || server.tables().iter().filter(|name| name.starts_with("inrush_job_")).count();
+    wait_until("an attempt has its table", || attempts() == 2);
+    let recovers = Command::new(INRUSH)
+        .args(["job", "recover", &url, "living"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // What is noted is noted by the second.
+    thread::sleep(Duration::from_millis(1500));
+    drop(writes.stdin.take());
+    let written = writes.wait_with_output().unwrap();
+    let written = Outcome::of("write".to_owned(), (written.status, written.stdout, written.stderr));
+    let refused = recovers.wait_with_output().unwrap();
+    Outcome::of("recover".to_owned(), (refused.status, refused.stdout, refused.stderr))
+        .exits(1)
+        .says(&["a process still writes for job living, or has until now", "inrush job abort"]);
+    published(server, &[written.exits(0)]).exits(0).prints(&["\"rows_loaded\":2"]);
+    nothing_left(server);
+}
+
+/// A sweep says of each job how it has ended, and what is in the table of it.
+pub(crate) fn ends_of_a_sweep<D: Database>(server: &Server<D>) {
+    let url = server.url();
+    let guarantees =
+        [Guarantee::Atomic, Guarantee::Atomic, Guarantee::PerPartition, Guarantee::None];
+    let wanted = [
+        (State::Committed, Some(10)),
+        (State::Aborted, Some(0)),
+        (State::Aborted, Some(10)),
+        (State::Aborted, None),
+    ];
+    for (number, (guarantee, wanted)) in guarantees.into_iter().zip(wanted).enumerate() {
+        drop_table(server, "t");
+        let begun = begin_as(&url, &own_name(), guarantee).unwrap();
+        let token = write_part(&begun, 0..10, 0).unwrap();
+        if number == 0 {
+            let kept = serde_json::to_string(&[token]).unwrap();
+            begins_to_publish(server, &kept);
+        }
+        let collected = job::gc(&url, None, Duration::ZERO, &Unobserved).unwrap();
+        assert_eq!(collected.jobs, std::slice::from_ref(&begun.id));
+        let [ended] = collected.ended.as_slice() else { panic!("{collected:?}") };
+        assert_eq!((&ended.id, ended.table.as_str()), (&begun.id, "t"));
+        assert_eq!((ended.state, ended.rows), wanted, "{guarantee}");
+    }
+    drop_table(server, "t");
+    forget_aborted(server);
+    nothing_left(server);
+}
+
+/// The open job is being published with these tokens, by a process that is gone.
+fn begins_to_publish<D: Database>(server: &Server<D>, tokens: &str) {
+    let ledger = job::LEDGER;
+    run(
+        server,
+        &format!(
+            "UPDATE {ledger} SET state = 'publishing', tokens = '{tokens}' WHERE state = 'open'"
+        ),
+        &format!(
+            "{{\"update\": \"{ledger}\", \"updates\": [{{\"q\": {{\"state\": \"open\"}}, \"u\": {{\"$set\": \
+             {{\"state\": \"publishing\", \"tokens\": {}}}}}}}]}}",
+            serde_json::Value::from(tokens)
+        ),
+    );
+}
+
 /// Of two jobs for one empty table, which are published while another client holds it, one has its rows in there.
 pub(crate) fn two_into_one_empty_table<D: Database>(
     server: &Server<D>,
@@ -1553,19 +1716,7 @@ pub(crate) fn the_last_partition_decides<D: Database>(server: &Server<D>) {
 pub(crate) fn other_tokens_than_were_published_with<D: Database>(server: &Server<D>) {
     let begun = begin(&server.url(), &own_name(), IfExists::Append).unwrap();
     let tokens = [write(&begun, 0..10).unwrap(), write(&begun, 10..20).unwrap()];
-    let ledger = job::LEDGER;
-    let kept = serde_json::to_string(&tokens[..1]).unwrap();
-    run(
-        server,
-        &format!(
-            "UPDATE {ledger} SET state = 'publishing', tokens = '{kept}' WHERE state = 'open'"
-        ),
-        &format!(
-            "{{\"update\": \"{ledger}\", \"updates\": [{{\"q\": {{\"state\": \"open\"}}, \"u\": {{\"$set\": \
-             {{\"state\": \"publishing\", \"tokens\": {}}}}}}}]}}",
-            serde_json::Value::from(kept.as_str())
-        ),
-    );
+    begins_to_publish(server, &serde_json::to_string(&tokens[..1]).unwrap());
     let refused = publish(&begun, &tokens).unwrap_err();
     assert!(refused.what().contains("is being published, without the token"), "{refused}");
     assert!(!refused.to_string().contains("are not in"), "{refused}");

@@ -84,6 +84,14 @@ pub trait Load: Send {
         Err(without_steps())
     }
 
+    /// Runs a statement in the transaction of the rows, where one has them all: what it locks stays so until they are committed.
+    ///
+    /// # Errors
+    /// When the target refuses.
+    fn hold(&mut self, _statement: &str) -> Result<()> {
+        Ok(())
+    }
+
     /// Makes everything visible and lasting, and reads back what durability the engine was running with. `note` is for what the user
     /// is to read while that takes time.
     ///

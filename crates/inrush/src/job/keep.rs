@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::LEDGER;
 use super::ledger::{Entry, Ledger, Lock};
 use super::partitions::Partitions;
-use super::publish::{entry_of, finish, own_entry};
+use super::publish::{entry_of, finish, own_entry, report_of};
 use super::text::{Guarantee, Job, Place, State, Visible};
 use crate::observer::Observer;
 use crate::target::{Home, JOB_PREFIX};
@@ -54,7 +54,9 @@ fn is_aborted_now(ledger: &mut Ledger<'_>, entry: &Entry) -> Result<bool> {
 
 /// What others go on seeing of a job that is aborted, once no attempt is about to bring in more.
 fn left(ledger: &mut Ledger<'_>, entry: &Entry) -> Result<Option<Visible>> {
-    let Some(partitions) = entry.partitions.as_deref().map(Partitions) else { return Ok(None) };
+    let Some(partitions) = entry.partitions.as_deref().map(Partitions) else {
+        return ledger.await_commits(&entry.id).map(|()| None);
+    };
     if !partitions.is_there(ledger)? {
         return Ok(Some(Visible::default()));
     }
@@ -90,7 +92,7 @@ pub struct Listed {
 /// All jobs of a database.
 ///
 /// # Errors
-/// When it can't be asked.
+/// When it can't be asked, or this user may not read which jobs there are.
 pub fn list(url: &str, password: Option<&str>, observer: &dyn Observer) -> Result<Vec<Listed>> {
     let place = Place::of(url, password)?;
     let mut listed = Vec::new();
@@ -116,27 +118,48 @@ pub fn list(url: &str, password: Option<&str>, observer: &dyn Observer) -> Resul
     Ok(listed)
 }
 
-/// The ledgers of a database, in whatever schema. What has the name and is none is passed over.
+/// The ledgers of a database, in whatever schema. What has the name and is none is passed over, as is one beside others that this user may
+/// not read.
+///
+/// # Errors
+/// When the user may read none of those that there are: then it is not known whether there are jobs.
 fn ledgers<'a>(place: &Place, observer: &'a dyn Observer) -> Result<Vec<Ledger<'a>>> {
     let open =
         |schema| Ledger::open(place, &Home { schema, table: String::new() }, observer.stop_flag());
     let mut ledgers = Vec::new();
+    let mut unread = Vec::new();
     for schema in open(None)?.schemas()? {
         let mut ledger = open(schema.clone())?;
         // No job is called so: this asks for the columns.
-        match ledger.entry("", false) {
-            Ok(_) => ledgers.push(ledger),
-            Err(error) if error.is_lost_connection() || error.kind() == Kind::Interrupted => {
-                return Err(error);
-            }
-            Err(error) => {
-                let schema = schema.map(|schema| format!("{schema}.")).unwrap_or_default();
-                observer.replanned(&format!(
-                    "note: {schema}{LEDGER} is passed over, for it can't be read as the table in which jobs are kept: {}",
-                    error.what()
-                ));
-            }
+        let Err(error) = ledger.entry("", false).map(drop) else {
+            ledgers.push(ledger);
+            continue;
+        };
+        if error.is_lost_connection() || error.kind() == Kind::Interrupted {
+            return Err(error);
         }
+        let name = schema.map_or(LEDGER.to_owned(), |schema| format!("{schema}.{LEDGER}"));
+        if error.lacks_right() {
+            unread.push((name, error));
+        } else if ledger.is_there()? {
+            observer.replanned(&format!(
+                "note: {name} is passed over, for it can't be read as the table in which jobs are kept: {}",
+                error.what()
+            ));
+        }
+    }
+    if ledgers.is_empty()
+        && let Some((name, error)) = unread.first()
+    {
+        let why = error.what();
+        let error = Error::target(format!("can't read the table in which jobs are kept: {why}"));
+        return Err(error.advise(format!("ask for the right to: it takes SELECT on {name}")));
+    }
+    for (name, error) in unread {
+        observer.replanned(&format!(
+            "note: jobs in {name} are passed over, for this user may not read it: {}",
+            error.what()
+        ));
     }
     Ok(ledgers)
 }
@@ -185,39 +208,55 @@ pub fn recover(
         password: password.map(str::to_owned),
         ..entry.record()?.job.clone()
     };
-    if entry.state == State::Open && !ledger.falls_idle(&job, observer)? {
-        return Err(Error::target(format!("a process still writes for job {id}"))
-            .advise("wait for it or end it; or inrush job abort ends the job"));
+    if entry.state == State::Open && !ledger.falls_idle(&job, &entry, observer)? {
+        return Err(Error::target(format!(
+            "a process still writes for job {id}, or has until now: its rows are not to be thrown away"
+        ))
+        .advise("wait for it, and for who publishes the job; or inrush job abort ends the job all the same"));
     }
-    let (state, visible) = settle(&place, &job, observer)?;
+    let Settled { state, visible, .. } = settle(&place, &job, observer)?;
     Ok(Job { state, visible, ..job })
 }
 
-/// The same for a job whose processes are known to be gone: the state that it has then, and what others see of one that is aborted.
-pub(super) fn settle(
-    place: &Place,
-    job: &Job,
-    observer: &dyn Observer,
-) -> Result<(State, Option<Visible>)> {
+/// How a job has ended.
+pub(super) struct Settled {
+    state: State,
+    /// What others go on seeing of one that is aborted, where its partitions are known.
+    visible: Option<Visible>,
+    /// Rows that others see of it; `None` where they aren't known.
+    rows: Option<u64>,
+}
+
+/// The same for a job whose processes are known to be gone.
+pub(super) fn settle(place: &Place, job: &Job, observer: &dyn Observer) -> Result<Settled> {
+    let committed = |rows| Settled { state: State::Committed, visible: None, rows };
     let _lock = Lock::take(place, job, 0..=0, observer)?;
     let mut ledger = Ledger::open(place, &job.home, observer.stop_flag())?;
     let entry = loop {
         let entry = entry_of(&mut ledger, job)?;
         match entry.state {
             State::Publishing | State::Renaming => {
-                finish(place, &mut ledger, entry, observer)?;
-                return Ok((State::Committed, None));
+                let published = finish(place, &mut ledger, entry, observer)?;
+                return Ok(committed(Some(published.rows_loaded)));
             }
             State::Open if !is_aborted_now(&mut ledger, &entry)? => {}
             State::Open | State::Committed | State::Aborted => break entry,
         }
     };
-    let (state, visible) = match entry.state {
-        State::Committed => (State::Committed, None),
-        _ => (State::Aborted, left(&mut ledger, &entry)?),
+    let settled = match entry.state {
+        State::Committed => committed(report_of(&entry, &[]).ok().map(|report| report.rows_loaded)),
+        _ => {
+            let visible = left(&mut ledger, &entry)?;
+            let rows = match job.guarantee {
+                Guarantee::Atomic => Some(0),
+                Guarantee::PerPartition => visible.map(|visible| visible.rows),
+                Guarantee::None => None,
+            };
+            Settled { state: State::Aborted, visible, rows }
+        }
     };
     ledger.clear(job);
-    Ok((state, visible))
+    Ok(settled)
 }
 
 /// Whether rows of an aborted job are in its table, which beginning it again has to know.
@@ -226,21 +265,45 @@ fn has_rows(ledger: &mut Ledger<'_>, entry: &Entry) -> Result<bool> {
     Ok(partitions.visible(ledger)?.partitions > 0)
 }
 
+/// A job that a sweep has brought to its end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Ended {
+    /// What it is called.
+    pub id: String,
+    /// The schema of its table; `None` where there are none.
+    pub schema: Option<String>,
+    /// Its table.
+    pub table: String,
+    /// `committed` or `aborted`.
+    pub state: State,
+    /// Rows of it that are in the table, and stay there: of one that is aborted those of partitions that have come in by themselves; `None`
+    /// where they aren't known, as with [`Guarantee::None`].
+    pub rows: Option<u64>,
+}
+
 /// What a sweep has found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Collected {
     /// Jobs that no process works at any more, and which this has brought to their end.
     pub jobs: Vec<String>,
+    /// Which end each of them has come to.
+    pub ended: Vec<Ended>,
     /// Tables that are dropped.
     pub tables: usize,
     /// Tables that are in use and stay for another time.
     pub tables_left: usize,
 }
 
+/// The error of who may read which jobs there are, and not end them.
+fn unwritable(error: &Error) -> Error {
+    Error::target(format!("can't end a job that no process works at: {}", error.what()))
+        .advise(format!("ask for the right to: it takes INSERT, UPDATE and DELETE on {LEDGER}"))
+}
+
 /// Drops what jobs have left that are over, and ends those which no process has worked at for so long.
 ///
 /// # Errors
-/// When the database can't be asked.
+/// When the database can't be asked, or this user may not read which jobs there are, or not end them.
 pub fn gc(
     url: &str,
     password: Option<&str>,
@@ -277,7 +340,13 @@ pub fn gc(
             } else if is_old && ledger.is_idle(job)? {
                 // One that can't be published any more waits for who decides about it.
                 match settle(&place, job, observer) {
-                    Ok(_) => collected.jobs.push(entry.id.clone()),
+                    Ok(Settled { state, rows, .. }) => {
+                        let (id, table) = (entry.id.clone(), entry.table.clone());
+                        collected.jobs.push(id.clone());
+                        let schema = ledger.home.schema.clone();
+                        collected.ended.push(Ended { id, schema, table, state, rows });
+                    }
+                    Err(error) if error.lacks_right() => return Err(unwritable(&error)),
                     Err(_) => living.push(entry.digits.clone()),
                 }
             } else {

@@ -101,7 +101,9 @@ pub(super) struct Entry {
     pub(super) digits: String,
     pub(super) version: String,
     pub(super) begun: i64,
-    /// Seconds since a process at work has noted that it is.
+    /// When a process at work has noted last that it is.
+    pub(super) heartbeat: i64,
+    /// Seconds since then.
     pub(super) age: i64,
     /// `None` where only the version knows it that has begun the job.
     pub(super) record: Option<Record>,
@@ -121,7 +123,16 @@ impl Entry {
         let partitions = said["partitions"].as_str().map(str::to_owned);
         let record = serde_json::from_value(said).ok().filter(|_| stage.is_some());
         let target::Entry {
-            id, target: table, digits, version, begun, age, tokens, report, ..
+            id,
+            target: table,
+            digits,
+            version,
+            begun,
+            heartbeat,
+            age,
+            tokens,
+            report,
+            ..
         } = row;
         let Stage(state, publisher) = stage.unwrap_or(State::Open.into());
         Self {
@@ -130,6 +141,7 @@ impl Entry {
             digits,
             version,
             begun,
+            heartbeat,
             age,
             record,
             partitions,
@@ -256,6 +268,11 @@ impl<'a> Ledger<'a> {
         Ok(self.read(Wanted::One { id, settled })?.into_iter().find(|entry| entry.id == id))
     }
 
+    /// Waits until no attempt is about to commit that has found the job open: who has changed its state asks this.
+    pub(super) fn await_commits(&mut self, id: &str) -> Result<()> {
+        self.entry(id, true).map(drop)
+    }
+
     /// All rows.
     pub(super) fn entries(&mut self) -> Result<Vec<Entry>> {
         self.read(Wanted::All)
@@ -349,21 +366,43 @@ impl<'a> Ledger<'a> {
         self.jobs.rows.are_free(self.at(), LEDGER, last)
     }
 
-    /// The same, but for processes that have just ended: a server takes a moment to notice, and gives up their locks then; or it never
-    /// does, and they are not renewed.
-    pub(super) fn falls_idle(&mut self, job: &Job, observer: &dyn Observer) -> Result<bool> {
+    /// The same of a job whose row was read as `entry`, but for processes that have just ended: a server takes a moment to notice, and gives
+    /// up their locks then; or it never does, and they are not renewed. One that notes meanwhile that it is at work was none of these,
+    /// though it may have ended since.
+    pub(super) fn falls_idle(
+        &mut self,
+        job: &Job,
+        entry: &Entry,
+        observer: &dyn Observer,
+    ) -> Result<bool> {
         let ending = self.jobs.rows.lease().unwrap_or_default() + ENDING;
         let began = Instant::now();
-        while !self.is_idle(job)? {
+        let (mut waited, mut noticed) = (false, false);
+        loop {
+            let is_idle = self.is_idle(job)?;
+            if is_idle && !waited {
+                return Ok(true);
+            }
+            let is_heard = self
+                .entry(&job.id, false)?
+                .is_some_and(|now| now.digits == entry.digits && now.heartbeat != entry.heartbeat);
+            if is_idle || is_heard || began.elapsed() > ending {
+                return Ok(is_idle && !is_heard);
+            }
             if observer.stop_flag().load(Relaxed) {
                 return Err(Error::interrupted());
             }
-            if began.elapsed() > ending {
-                return Ok(false);
+            if !noticed && began.elapsed() > HARDLY_NOTICED {
+                noticed = true;
+                observer.replanned(&format!(
+                    "a process may be at work for job {}: waiting up to {} s for its end",
+                    job.id,
+                    ending.as_secs()
+                ));
             }
+            waited = true;
             thread::sleep(TICK);
         }
-        Ok(true)
     }
 
     /// Tables that begin so.
@@ -515,6 +554,9 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// How long the end of a connection may take to be noticed.
 const ENDING: Duration = Duration::from_secs(5);
+
+/// Most processes that have ended are noticed by then.
+const HARDLY_NOTICED: Duration = Duration::from_secs(1);
 
 /// After so long a user wants to know what is waited for.
 const NOTICED: Duration = Duration::from_secs(5);

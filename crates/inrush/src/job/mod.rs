@@ -30,7 +30,7 @@ mod write;
 use std::time::Duration;
 
 pub use begin::{begin, begin_like, begin_split};
-pub use keep::{Collected, Listed, abort, gc, list, recover};
+pub use keep::{Collected, Ended, Listed, abort, gc, list, recover};
 pub use publish::{publish, publish_again};
 pub use text::{Guarantee, Job, Options, Published, Rejected, State, Token, Visible};
 pub use write::{write, write_sources, write_split};

@@ -151,7 +151,7 @@ pub(super) fn own_entry(ledger: &mut Ledger<'_>, job: &Job) -> Result<Option<Ent
 }
 
 /// What the job has done, with the bad rows that the tokens have.
-fn report_of(entry: &Entry, tokens: &[Token]) -> Result<Published> {
+pub(super) fn report_of(entry: &Entry, tokens: &[Token]) -> Result<Published> {
     let report = entry.report.as_deref().unwrap_or_default();
     let published = serde_json::from_str(report).map(|kept: Published| kept.completed(tokens));
     published.map_err(|error| {
@@ -507,6 +507,9 @@ impl Publishing<'_> {
     /// Ends a job whose attempts have brought in their rows themselves.
     fn close(&self, ledger: &mut Ledger<'_>) -> Result<Published> {
         self.observer.phase(&Phase::Commit);
+        if self.job().guarantee == Guarantee::None {
+            ledger.await_commits(&self.job().id)?;
+        }
         let table = look(self.place, self.job(), self.observer.stop_flag())?;
         ledger.begin()?;
         let mut tokens = self.tokens.clone();

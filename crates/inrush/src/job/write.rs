@@ -5,11 +5,11 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use super::BEAT;
 use super::brought::is_in_place;
 use super::enter::Entering;
 use super::ledger::{Entry, Ledger, Lock, NEVER};
 use super::text::{Guarantee, Job, Place, Rejected, State, Token};
+use super::{BEAT, LEDGER};
 use crate::load::run;
 use crate::observer::{Observer, Redirected};
 use crate::pipe::reject::Reject;
@@ -21,6 +21,7 @@ use crate::report::Report;
 use crate::split::Split;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::reading::is_alike;
+use inrush_core::target::Load;
 use inrush_core::wording::{noun, said_of};
 use inrush_core::{RowIds, Type, unique};
 use inrush_source::BatchSource;
@@ -183,6 +184,10 @@ fn written(
             rejected.lock().unwrap_or_else(PoisonError::into_inner).push(row.clone());
             observer.rejected(row);
         },
+        commits: |load: &mut dyn Load| match own {
+            Some(_) => Ok(()),
+            None => may_commit(&place, job, load),
+        },
     };
     // What is copied from the attempt's table are the job's columns, by name; a document is copied whole.
     let copies_columns = own.is_some() && place.jobs.rows.has_transactions();
@@ -227,12 +232,13 @@ fn written(
             None => Ok(token),
         }
     });
-    // What has come into the table, or never will, is not needed any more.
-    if let Some(own) = &own
-        && (judged.is_err() || entering.is_some())
-        && let Ok(mut ledger) = Ledger::open(&place, &job.home, &NEVER)
-    {
-        ledger.drop_tables(std::slice::from_ref(own));
+    if let Ok(mut ledger) = Ledger::open(&place, &job.home, &NEVER) {
+        // Who waits whether it is gone learns that this process was at work until now.
+        let _ = ledger.beat(&job.id, &job.digits);
+        // What has come into the table, or never will, is not needed any more.
+        if let Some(own) = own.as_ref().filter(|_| judged.is_err() || entering.is_some()) {
+            ledger.drop_tables(std::slice::from_ref(own));
+        }
     }
     judged.map_err(|error| still_open(&place, job, in_job(&place, job, table, error)))
 }
@@ -291,14 +297,25 @@ fn still_open(place: &Place, job: &Job, error: Error) -> Error {
     }
 }
 
+/// Refuses rows that went straight into the job's table, unless the job is still open: who ends it waits from here on until they are in.
+/// Over a connection of its own, for the load's may see the ledger as it was when the load began.
+fn may_commit(place: &Place, job: &Job, load: &mut dyn Load) -> Result<()> {
+    if let Some(hold) = place.jobs.rows.holding(&job.home, LEDGER, &job.id) {
+        load.hold(&hold)?;
+    }
+    is_open(&mut Ledger::open(place, &job.home, &NEVER)?, job).map(drop)
+}
+
 /// Rows of an attempt's table, of a job that is still open.
 fn counted(place: &Place, job: &Job, table: &str, report: &Report) -> Result<u64> {
     let mut ledger = Ledger::open(place, &job.home, &NEVER)?;
     is_open(&mut ledger, job)?;
-    match job.load.on_conflict {
-        OnConflict::Fail => Ok(report.rows_loaded),
-        _ => ledger.count(table),
-    }
+    let rows = match job.load.on_conflict {
+        OnConflict::Fail => report.rows_loaded,
+        _ => ledger.count(table)?,
+    };
+    ledger.hand_on();
+    Ok(rows)
 }
 
 fn is_program(report: &Report) -> bool {

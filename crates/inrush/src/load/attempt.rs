@@ -214,6 +214,7 @@ fn carry_out(
     if observer.stop_flag().load(Relaxed) {
         return Err(Error::interrupted().into());
     }
+    observer.commits(load)?;
     match &mut *steps {
         Some(steps) => steps.record(load, &tally, rejects, true)?,
         None => rejects.publish()?,

@@ -179,6 +179,9 @@ fn in_words(failure: Failure) -> Error {
     match failure {
         Failure::Stopped => Error::interrupted(),
         Failure::Lost(lost) => lost.in_words(),
+        Failure::Server(refused) if refused.code == code::UNAUTHORIZED => {
+            Error::target(refused.message).of_lacking_right()
+        }
         Failure::Server(refused) => Error::target(refused.message),
     }
 }

@@ -311,6 +311,7 @@ impl JobRows for MongoJobs {
                 digits: must(3),
                 version: must(4),
                 begun: number(5),
+                heartbeat: number(6),
                 age: now - number(6),
                 job: must(7),
                 tokens: text(8),

@@ -148,6 +148,10 @@ fn in_words(failure: Failure) -> Error {
         Failure::Server(refused) if breaks_rule(&refused) => {
             Error::target(refused.message).of_broken_rule()
         }
+        // Of a command, a table, a column and a database.
+        Failure::Server(refused) if matches!(refused.code, 1142 | 1143 | 1044) => {
+            Error::target(refused.message).of_lacking_right()
+        }
         Failure::Server(refused) => Error::target(refused.message),
     }
 }

@@ -163,11 +163,9 @@ impl SqlRows for MysqlJobs {
         "UNIX_TIMESTAMP()"
     }
 
-    fn schemas_with(&self, table: &str) -> String {
-        format!(
-            "SELECT NULL FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {}",
-            literal(table)
-        )
+    /// The catalogue keeps quiet about what the login has no right to.
+    fn schemas_with(&self, _table: &str) -> String {
+        "SELECT NULL".to_owned()
     }
 
     fn tables(&self, _home: &Home, prefix: &str) -> String {

@@ -1149,6 +1149,13 @@ impl Load for MysqlLoad<'_> {
         self.shared.retry.get_mut().unwrap_or_else(PoisonError::into_inner).take()
     }
 
+    fn hold(&mut self, statement: &str) -> Result<()> {
+        match self.staging.is_none() && self.rows_per_transaction() == 0 {
+            true => self.run(statement),
+            false => Ok(()),
+        }
+    }
+
     fn commit(&mut self, note: &dyn Fn(&str)) -> Result<BTreeMap<String, String>> {
         let wanted = [
             "innodb_flush_log_at_trx_commit",

@@ -144,9 +144,10 @@ fn in_words(failure: Failure) -> Error {
                 Some(detail) => format!("{} ({})", refused.message, detail.trim_end_matches('.')),
                 None => refused.message,
             });
-            match breaks_rule(&refused.state) {
-                true => error.of_broken_rule(),
-                false => error,
+            match refused.state.as_str() {
+                "42501" => error.of_lacking_right(),
+                state if breaks_rule(state) => error.of_broken_rule(),
+                _ => error,
             }
         }
     }

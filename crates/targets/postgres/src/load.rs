@@ -792,6 +792,14 @@ impl Load for PostgresLoad<'_> {
             .then_some(Retry::Knob(CHUNK_BY_CHUNK.0, CHUNK_BY_CHUNK.1))
     }
 
+    fn hold(&mut self, statement: &str) -> Result<()> {
+        if self.mode == Mode::Piecemeal {
+            return Ok(());
+        }
+        let held = self.session.execute(statement);
+        held.map(drop).map_err(|failure| self.session.explain(failure))
+    }
+
     fn commit(&mut self, note: &dyn Fn(&str)) -> Result<BTreeMap<String, String>> {
         let wanted =
             ["fsync", "full_page_writes", "synchronous_commit", "wal_level", "data_checksums"];

@@ -234,3 +234,18 @@ fn a_share_of_bad_rows_is_one_of_the_job() {
 fn who_writes_too_late_hears_that_the_job_is_over() {
     for_each_server(jobs::late_writers);
 }
+
+#[test]
+fn who_is_late_commits_no_rows_of_a_job_that_is_over() {
+    for_each_server(jobs::late_rows);
+}
+
+#[test]
+fn a_job_is_not_recovered_while_a_process_writes_for_it() {
+    for_each_server(jobs::recovered_while_written);
+}
+
+#[test]
+fn a_sweep_says_how_each_job_has_ended() {
+    for_each_server(jobs::ends_of_a_sweep);
+}

@@ -208,3 +208,47 @@ fn who_may_not_rename_tables_makes_none() {
         assert_eq!(server.tables(), ["inrush_jobs", "t"]);
     });
 }
+
+#[test]
+fn who_is_late_commits_no_rows_of_a_job_that_is_over() {
+    for_each_server(jobs::late_rows);
+}
+
+#[test]
+fn a_job_is_not_recovered_while_a_process_writes_for_it() {
+    for_each_server(jobs::recovered_while_written);
+}
+
+#[test]
+fn a_sweep_says_how_each_job_has_ended() {
+    for_each_server(jobs::ends_of_a_sweep);
+}
+
+#[test]
+fn who_ends_a_job_waits_for_those_about_to_commit() {
+    for_each_server(|server| jobs::ends_wait_for_commits(server, "LOCK IN SHARE MODE"));
+}
+
+/// Who may not read the jobs does not hear that there are none; neither the catalogue nor an error says to all whether there are.
+#[test]
+fn jobs_that_the_login_may_not_read_are_an_error() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n");
+        let user = User::new(server, "INSERT");
+        let job = |args: &[&str]| run(server, &[&["job"], args].concat(), &[("MYSQL_PWD", SECRET)]);
+        let url = user.url();
+        let gc = ["gc", &url, "--older-than", "0"];
+        let own = server.url();
+        server.inrush(&["job", "list", &own]).exits(0).prints(&["no jobs"]);
+        for begins in [false, true] {
+            if begins {
+                let begin = ["job", "begin", &own, "--table", "t", "--like", "t.csv"];
+                server.inrush(&[&begin[..], &["--job-id", "own"]].concat()).exits(0);
+            }
+            for step in [&["list", &url][..], &gc, &["recover", &url, "own"]] {
+                job(step).exits(1).says(&["denied", "takes SELECT on inrush_jobs"]);
+            }
+        }
+        server.inrush(&["job", "gc", &own, "--older-than", "0"]).exits(0);
+    });
+}

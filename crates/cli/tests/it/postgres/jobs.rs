@@ -334,3 +334,55 @@ fn who_may_only_insert_publishes_into_an_empty_table() {
         job(&["abort", "b.json"]).exits(0);
     });
 }
+
+#[test]
+fn who_is_late_commits_no_rows_of_a_job_that_is_over() {
+    for_each_server(jobs::late_rows);
+}
+
+#[test]
+fn a_job_is_not_recovered_while_a_process_writes_for_it() {
+    for_each_server(jobs::recovered_while_written);
+}
+
+#[test]
+fn a_sweep_says_how_each_job_has_ended() {
+    for_each_server(jobs::ends_of_a_sweep);
+}
+
+#[test]
+fn who_ends_a_job_waits_for_those_about_to_commit() {
+    for_each_server(|server| jobs::ends_wait_for_commits(server, "FOR KEY SHARE"));
+}
+
+/// Who may not read the jobs does not hear that there are none.
+#[test]
+fn jobs_that_the_login_may_not_read_are_an_error() {
+    for_each_server(|server| {
+        let user = format!("{}_user", server.database);
+        let _gone = OnDrop(|| server.try_sql(&format!("DROP OWNED BY {user}; DROP ROLE {user}")));
+        let begin = |table: &str| {
+            let begin = ["job", "begin", &server.url(), "--table", table, "--like", "t.csv"];
+            server.inrush(&[&begin[..], &["--job-id", "own"]].concat()).exits(0);
+        };
+        server
+            .write("t.csv", "id\n1\n")
+            .sql(&format!("CREATE ROLE {user} LOGIN; CREATE SCHEMA oth"));
+        begin("t");
+        let url = server.url_of(&user);
+        let gc = ["gc", &url, "--older-than", "0"];
+        let job = |args: &[&str]| server.inrush(&[&["job"], args].concat());
+        for step in [&["list", &url][..], &gc, &["recover", &url, "own"]] {
+            job(step).exits(1).says(&["permission denied", "takes SELECT on public.inrush_jobs"]);
+        }
+        server.sql(&format!("GRANT SELECT ON inrush_jobs TO {user}"));
+        begin("oth.t");
+        job(&["list", &url])
+            .exits(0)
+            .prints(&["own"])
+            .says(&["jobs in oth.inrush_jobs are passed"]);
+        assert_eq!(job(&["list", &url, "-q"]).exits(0).stderr, "");
+        job(&gc).exits(1).says(&["permission denied", "takes INSERT, UPDATE and DELETE"]);
+        server.inrush(&["job", "gc", &server.url(), "--older-than", "0"]).exits(0);
+    });
+}

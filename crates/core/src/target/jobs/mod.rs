@@ -207,7 +207,9 @@ pub struct Entry {
     pub version: String,
     /// When, in seconds since 1970.
     pub begun: i64,
-    /// Seconds since a process at work has noted that it is.
+    /// When a process at work has noted last that it is, likewise.
+    pub heartbeat: i64,
+    /// Seconds since then.
     pub age: i64,
     /// What publishing has to know.
     pub job: String,
@@ -321,7 +323,7 @@ pub trait JobRows: Sync {
     /// Whether rows of several tables change in one transaction, by BEGIN and COMMIT.
     fn has_transactions(&self) -> bool;
 
-    /// The schemas that have a table of this name and can be read; one `None` where there are no schemas.
+    /// The schemas that have a table of this name, or may have one that this user is not to know of; one `None` where there are no schemas.
     fn schemas_with(&self, console: &mut dyn Console, table: &str) -> Result<Vec<Option<String>>>;
 
     /// The names of the tables that begin so.
@@ -394,6 +396,12 @@ pub trait JobRows: Sync {
 
     /// Rows of the ledger.
     fn entries(&self, at: At<'_>, ledger: &str, wanted: Wanted<'_>) -> Result<Vec<Entry>>;
+
+    /// The statement by which a transaction has those wait who change a job's row and then read it [settled](Wanted::One), until it is over
+    /// itself. Others note meanwhile that they are at work, though they may have to wait, too. `None` where there are no transactions.
+    fn holding(&self, _home: &Home, _ledger: &str, _id: &str) -> Option<String> {
+        None
+    }
 
     /// Adds a row to the ledger: it begins now. An error where there is one of the name.
     fn add_entry(&self, at: At<'_>, ledger: &str, entry: &Entry) -> Result<()>;

@@ -23,13 +23,15 @@ pub trait SqlRows: Sync {
     /// The server's clock, in whole seconds since 1970, as an expression.
     fn seconds(&self) -> &'static str;
 
-    /// A query for the schemas that have a table of this name and can be read; one row with NULL where there are no schemas.
+    /// A query for the schemas that have a table of this name, or may have one that this user is not to know of; one row with NULL where
+    /// there are no schemas.
     fn schemas_with(&self, table: &str) -> String;
 
     /// A query for the names of the tables beside the job's that begin so.
     fn tables(&self, home: &Home, prefix: &str) -> String;
 
-    /// What ends a query for rows that no other transaction may lock to change before this one is over, while others may ask the same.
+    /// What ends a query for rows that no other transaction may read FOR UPDATE before this one is over, while others may ask the same.
+    /// One that sees the rows as they were long ago may ask this, too, whatever has changed in them besides their keys.
     fn shared(&self) -> &'static str;
 
     /// Has loads and jobs that want the job's table empty wait until the transaction is over; whether others may add rows to it all the
@@ -192,7 +194,7 @@ impl<S: SqlRows> JobRows for S {
             Wanted::All => "ORDER BY begun, id".to_owned(),
         };
         let sql = format!(
-            "SELECT id, target, state, digits, version, begun, {} - heartbeat, job, tokens, report FROM {} {wanted}",
+            "SELECT id, target, state, digits, version, begun, heartbeat, {} - heartbeat, job, tokens, report FROM {} {wanted}",
             self.seconds(),
             self.named(at.home, ledger)
         );
@@ -207,13 +209,19 @@ impl<S: SqlRows> JobRows for S {
                 digits: must(3),
                 version: must(4),
                 begun: number(5),
-                age: number(6),
-                job: must(7),
-                tokens: text(row, 8),
-                report: text(row, 9),
+                heartbeat: number(6),
+                age: number(7),
+                job: must(8),
+                tokens: text(row, 9),
+                report: text(row, 10),
             });
         })?;
         Ok(entries)
+    }
+
+    fn holding(&self, home: &Home, ledger: &str, id: &str) -> Option<String> {
+        let (ledger, id) = (self.named(home, ledger), self.literal(id));
+        Some(format!("SELECT 1 FROM {ledger} WHERE id = {id}{}", self.shared()))
     }
 
     fn add_entry(&self, at: At<'_>, ledger: &str, entry: &Entry) -> Result<()> {
