@@ -13,6 +13,7 @@
 //! opens it; what may not change is that one input is read once, by whatever names it is called.
 
 mod archive;
+mod claims;
 mod decompress;
 mod files;
 mod merged;
@@ -20,6 +21,7 @@ mod number_format;
 mod place;
 pub mod rejects;
 pub mod workbook;
+mod xls;
 mod xlsb;
 
 pub use archive::{Bounded, Limit, Member, Refusal};

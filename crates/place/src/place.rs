@@ -18,6 +18,7 @@ use inrush_core::wording::shell_word;
 use inrush_store::{AtWill, Fault, Pattern, Pipe, Stop, Stored, watched};
 
 use crate::archive::{self, Chosen, Limit, Member, Refusal};
+use crate::claims;
 use crate::files::{is_stdin, stdin_number};
 use crate::rejects::{first_note, is_of_rejects};
 use crate::workbook::{Format, Seekable, Sheet};
@@ -537,7 +538,11 @@ fn is_book(place: &Place, unpack: &Unpack<'_>) -> Result<bool> {
     let format = Format::of(&head, || place.seekable()).map_err(|refusal| refusal.of(&name))?;
     if matches!(format, Some(Format::Xlsx | Format::Xlsb | Format::Ods)) {
         let limit = Limit::of(place.regular_bytes().unwrap_or(0), unpack.expand_max);
-        let expected = place.seekable().and_then(|file| archive::zip::expect(file, limit));
+        if format != Format::Xls {
+            let expected = place.seekable().and_then(|file| archive::zip::expect(file, limit));
+            expected.map_err(fail)?;
+        }
+        let expected = place.seekable().and_then(|file| claims::expect(file, format, limit));
         expected.map_err(fail)?;
     }
     Ok(format.is_some())

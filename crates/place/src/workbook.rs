@@ -19,7 +19,7 @@ use inrush_core::guard::guarded;
 use crate::archive::{Refusal, zip};
 use crate::number_format::{NumberFormat, Shown};
 use crate::place::cannot_open;
-use crate::{Place, merged, xlsb};
+use crate::{Place, claims, merged, xlsb};
 use inrush_store::Stop;
 
 /// A sheet of a workbook.
@@ -88,9 +88,9 @@ impl Format {
 
 /// An open workbook.
 pub enum Workbook {
-    /// Office Open XML.
-    Xlsx(Box<Xlsx<Bytes>>),
-    /// Its binary form, with the workbook's place, for what has to be read beside it.
+    /// Office Open XML, with the workbook's place, for what has to be read beside it.
+    Xlsx(Box<Xlsx<Bytes>>, Place),
+    /// Its binary form.
     Xlsb(Box<Xlsb<Bytes>>, Place),
     /// Of Excel until 2003.
     Xls(Box<Xls<Bytes>>),
@@ -101,7 +101,7 @@ pub enum Workbook {
 macro_rules! each_format {
     ($workbook:expr, $book:ident => $what:expr) => {
         match $workbook {
-            Workbook::Xlsx($book) => $what,
+            Workbook::Xlsx($book, _) => $what,
             Workbook::Xlsb($book, _) => $what,
             Workbook::Xls($book) => $what,
             Workbook::Ods($book) => $what,
@@ -171,7 +171,8 @@ impl Sheet {
         let bytes = BufReader::with_capacity(64 << 10, self.book.seekable().map_err(fail)?);
         let open = || match format {
             Some(Format::Xlsx) => {
-                Xlsx::new(bytes).map(Box::new).map(Workbook::Xlsx).map_err(of_xlsx)
+                let book = Xlsx::new(bytes).map_err(of_xlsx)?;
+                Ok(Workbook::Xlsx(Box::new(book), self.book.clone()))
             }
             Some(Format::Xlsb) => {
                 let book = Xlsb::new(bytes).map_err(|error| of_any(&error))?;
@@ -240,7 +241,7 @@ impl Sheet {
     /// When the workbook is damaged.
     pub fn merged(&self, book: &mut Workbook, name: &str) -> Result<Vec<Dimensions>, Failure> {
         match book {
-            Workbook::Xlsx(book) => guarded(|| book.merge_cells_by_sheet_name(name)),
+            Workbook::Xlsx(book, _) => guarded(|| book.merge_cells_by_sheet_name(name)),
             Workbook::Xls(book) => guarded(|| book.merge_cells_by_sheet_name(name)),
             Workbook::Ods(_) => guarded(|| merged::of_ods(self.book.seekable()?, name)),
             Workbook::Xlsb(_, place) => guarded(|| xlsb::merged(place.seekable()?, name)),
@@ -324,13 +325,13 @@ impl Workbook {
             if cells.is_empty() { Ok(true) } else { take(at, cells) }
         };
         match self {
-            Self::Xlsx(book) => {
+            Self::Xlsx(book, place) => {
                 let formats = conditional_formats(book, sheet)?;
                 let none = Strange::new();
                 let Some(from) = xlsx_rows(book, sheet, &formats, &none, 0, &mut take)? else {
                     return Ok(());
                 };
-                let strange = strange_errors(book, sheet)?;
+                let strange = strange_errors(book, place, sheet)?;
                 xlsx_rows(book, sheet, &formats, &strange, from, &mut take).map(|_| ())
             }
             Self::Xlsb(book, place) => xlsb_rows(book, place, sheet, take),
@@ -511,7 +512,8 @@ pub(crate) fn shown_as(number: f64, format: &NumberFormat, since_1904: bool) -> 
 
 /// All of a sheet's errors that have no name: which cells fail, and where those are. It takes two more looks, since what fails doesn't say
 /// where it is, and formulas are read without values.
-fn strange_errors(book: &mut Xlsx<Bytes>, sheet: &str) -> Result<Strange, Failure> {
+fn strange_errors(book: &mut Xlsx<Bytes>, place: &Place, sheet: &str) -> Result<Strange, Failure> {
+    claims::expect_formulas(place.seekable()?)?;
     let mut shown = HashMap::new();
     let mut reader = guarded(|| book.worksheet_cells_reader(sheet))?;
     for number in 0u64.. {

@@ -38,6 +38,11 @@ pub(crate) fn book(rows: &[&[Cell<'_>]]) -> Vec<u8> {
 
 /// A workbook as Excel writes it, as far as anybody reads it.
 pub(crate) fn xlsx(sheets: &[Sheet<'_>], since_1904: bool) -> Vec<u8> {
+    xlsx_with(sheets, since_1904, &[])
+}
+
+/// The same with other parts.
+fn xlsx_with(sheets: &[Sheet<'_>], since_1904: bool, others: &[(&str, String)]) -> Vec<u8> {
     const MAIN: &str = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
     const RELS: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
     const PACKAGE: &str = "http://schemas.openxmlformats.org/package/2006";
@@ -73,6 +78,7 @@ pub(crate) fn xlsx(sheets: &[Sheet<'_>], since_1904: bool) -> Vec<u8> {
     files.push(("xl/workbook.xml".into(), workbook));
     files.push(("xl/_rels/workbook.xml.rels".into(), rels_of(&rels)));
     files.push(("xl/styles.xml".into(), styles));
+    files.extend(others.iter().map(|(name, text)| ((*name).into(), text.clone())));
     let files: Vec<(&str, Vec<u8>)> =
         files.iter().map(|(name, text)| (name.as_str(), text.as_bytes().to_vec())).collect();
     zip(&files)
@@ -749,6 +755,65 @@ fn a_damaged_workbook_is_an_error_at_worst() {
             fixture.load(&["in.xls", "csv:-", "--max-rejects", "all", "--rejects", "bad.csv"]);
         assert!(matches!(run.status.code(), Some(0 | 1 | 3)), "{at}: {run:?}");
         assert!(!run.stderr.contains("panicked"), "{at}: {run:?}");
+    }
+}
+
+#[test]
+fn what_a_workbook_says_of_its_size_takes_no_memory_out_of_proportion() {
+    let fixture = Fixture::new();
+    let shared = |texts: &str| {
+        let parts = [Sheet { name: "Data", rows: vec![NAMES.to_vec(), ONE.to_vec()], merged: &[] }];
+        xlsx_with(&parts, false, &[("xl/sharedStrings.xml", format!("<sst {texts}><si/></sst>"))])
+    };
+    fixture.write("in.xlsx", shared("uniqueCount=\"1000\""));
+    fixture.load(&["in.xlsx", "t.db"]).exits(0);
+    fixture.write("texts.xlsx", shared("uniqueCount=\"4000000000\""));
+    // A formula's error without a name makes the formulas be read.
+    let formula = |number: &str| {
+        let failed = format!(
+            "1</v></c><c r=\"B2\" t=\"e\"><f t=\"shared\" ref=\"B2:B3\" si=\"{number}\">1</f><v>#MINE!"
+        );
+        book(&[&[Text("id"), Text("v")], &[Formula(&failed)]])
+    };
+    fixture.write("one.xlsx", formula("1"));
+    fixture.refuses(&["one.xlsx", "u.db"]).says(&["B2 is #MINE!"]);
+    fixture.write("formulas.xlsx", formula("4000000000"));
+
+    let blanks =
+        |blanks: u32| ods(&[&ods_row(1, &ods_text(&format!("a<text:s text:c=\"{blanks}\"/>b")))]);
+    fixture.write("in.ods", blanks(40_000));
+    fixture.load(&["in.ods", "t.db", "--if-exists", "replace"]).exits(0);
+    let longest = fixture.number("t.db", "SELECT max(length(name)) FROM \"in\"");
+    assert_eq!(longest, 40_002);
+    fixture.write("blanks.ods", blanks(2_147_483_647));
+    let text = "x".repeat(70_000);
+    let copies = format!(
+        "<table:table-row><table:table-cell table:number-columns-repeated=\"16384\" office:value-type=\"string\"><text:p>{text}</text:p></table:table-cell></table:table-row>"
+    );
+    fixture.write("copies.ods", ods(&[&copies]));
+    let wide = "<table:table-row><table:table-cell table:number-columns-repeated=\"16384\" office:value-type=\"float\" office:value=\"1\"/></table:table-row>";
+    fixture.write("wide.ods", ods(&[&wide.repeat(6_200)]));
+
+    let old = |at: usize, bytes: &[u8]| {
+        let mut book = include_bytes!("old.xls").to_vec();
+        book[at..at + bytes.len()].copy_from_slice(bytes);
+        book
+    };
+    // The rows and columns that a sheet has, the column of a cell, and what follows the folder's sector.
+    fixture.write("rows.xls", old(1_651, b"\xff\xff\xff\xff\0\0\xff\xff"));
+    fixture.write("column.xls", old(2_063, b"\xff\xff"));
+    fixture.write("circle.xls", old(4_644, b"\x09\0\0\0"));
+    for (source, wanted) in [
+        ("texts.xlsx", "it says that it has 4000000000 texts, and has no room for them"),
+        ("formulas.xlsx", "it has a shared formula with the number 4000000000"),
+        ("blanks.ods", "it unpacks to more than the 1.07 GB that is allowed unasked"),
+        ("copies.ods", "it unpacks to more than the 1.07 GB that is allowed unasked"),
+        ("wide.ods", "its sheets have more than 100000000 cells"),
+        ("rows.xls", "a sheet says that it has 4294967295 rows of 65535 columns"),
+        ("column.xls", "column 65536 is beyond a sheet's last"),
+        ("circle.xls", "its parts follow one another in a circle"),
+    ] {
+        fixture.refuses(&[source, "new.db"]).says(&[source, wanted]);
     }
 }
 

@@ -579,6 +579,10 @@ impl Builder {
             (Self::Text(to, typed), Some(cell)) => {
                 text.clear();
                 write(cell, text);
+                if i32::try_from(to.values_slice().len() + text.len()).is_err() {
+                    // The builder would panic.
+                    return Err("it has a text of more than 2 GiB".into());
+                }
                 to.append_value(std::str::from_utf8(text)?);
                 typed.push(!matches!(cell, Cell::Text(_)));
                 return Ok(text.len() + 5);
