@@ -5,6 +5,8 @@ use std::io::{self, BufRead, BufReader, Read};
 use flate2::bufread::GzDecoder;
 use lz4_flex::frame::FrameDecoder;
 
+use crate::archive::Refusal;
+
 /// How an input is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
@@ -92,8 +94,30 @@ fn zstd_or_lz4<'a>(
     let input = io::Cursor::new(magic).chain(input);
     Ok(match is_lz4 {
         true => Box::new(Lz4Frames::new(input)),
-        false => Box::new(zstd::stream::read::Decoder::with_buffer(input)?),
+        false => Box::new(ZstdFrames(zstd::stream::read::Decoder::with_buffer(input)?)),
     })
+}
+
+/// The frames of a stream of zstd. Those that need more than their own bytes are whole: what they need is said.
+struct ZstdFrames<'a, R: BufRead>(zstd::stream::read::Decoder<'a, R>);
+
+impl<R: BufRead> Read for ZstdFrames<'_, R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.0.read(out).map_err(|error| match error.to_string().as_str() {
+            // Names of ZSTD_getErrorName, which is all of them that comes here.
+            "Frame requires too much memory for decoding" => Refusal::new(
+                "its zstd data has a window of more than 128 MiB",
+                "unpack it first: zstd -d --long=31 FILE",
+            )
+            .into(),
+            "Dictionary mismatch" => Refusal::new(
+                "its zstd data needs the dictionary that it was compressed with",
+                "unpack it first: zstd -d -D DICTIONARY FILE",
+            )
+            .into(),
+            _ => error,
+        })
+    }
 }
 
 /// Passes over a frame that holds what a program has noted for itself, behind its magic number.
@@ -260,6 +284,25 @@ mod tests {
             assert!(read(Compression::Lz4, &whole[..cut]).is_err(), "{cut}");
         }
         assert!(read(Compression::Lz4, &[first, b"\x5f\0\0\0\0\0\0\0"].concat()).is_err());
+    }
+
+    #[test]
+    fn frames_of_zstd_that_need_a_window_or_a_dictionary_are_not_damaged() {
+        let whole = twice(Compression::Zstd, b"id\n");
+        for (header, wanted) in [
+            (&b"\x28\xb5\x2f\xfd\x00\xa8"[..], "its zstd data has a window of more than 128 MiB"),
+            (
+                b"\x28\xb5\x2f\xfd\x01\x00\x07",
+                "its zstd data needs the dictionary that it was compressed with",
+            ),
+        ] {
+            for before in [&whole[..], b""] {
+                let bytes = [before, header, b"\x09\0\0x"].concat();
+                let error = read(Compression::Zstd, &bytes).unwrap_err();
+                let refusal = Refusal::within(&error).map(ToString::to_string);
+                assert_eq!(refusal.as_deref(), Some(wanted), "{error}");
+            }
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use rusqlite::types::Value;
 
+use crate::archives::zip;
 use crate::fixture::{Fixture, Random, rows};
 
 /// Loads a file of this content and returns the table.
@@ -913,6 +914,26 @@ fn a_compressed_file_of_several_parts_is_read_to_its_end() {
         fixture.write("in.csv", bytes);
         fixture.load(&["in.csv", "t.db"]).exits(0);
         assert_eq!(fixture.table("t.db", "in"), rows![[1, "a"], [2, "b"], [3, "c"]], "{program}");
+    }
+}
+
+#[test]
+fn zstd_that_needs_more_than_its_bytes_is_not_called_damaged() {
+    let fixture = Fixture::new();
+    // Frames of a window of 2 GiB, and of dictionary 7.
+    let long = b"\x28\xb5\x2f\xfd\x00\xa8\x21\0\0id\n1".to_vec();
+    let trained = b"\x28\xb5\x2f\xfd\x01\x00\x07\x21\0\0id\n1".to_vec();
+    fixture.write("long.csv.zst", &long).write("trained.csv", &trained);
+    fixture.write("in.zip", zip(&[("long.csv.zst", long), ("trained.csv.zst", trained)]));
+    for (source, what, advice) in [
+        ("long.csv.zst", "has a window of more than 128 MiB", "zstd -d --long=31 FILE"),
+        ("in.zip!long.csv.zst", "has a window of more than 128 MiB", "zstd -d --long=31 FILE"),
+        ("trained.csv", "needs the dictionary", "zstd -d -D DICTIONARY FILE"),
+        ("in.zip!trained.csv.zst", "needs the dictionary", "zstd -d -D DICTIONARY FILE"),
+    ] {
+        let run = fixture.refuses(&[source, "t.db"]);
+        let run = run.says(&[source, "its zstd data", what, advice]);
+        assert!(!run.stderr.contains("damaged"), "{run:?}");
     }
 }
 
