@@ -536,7 +536,7 @@ fn is_book(place: &Place, unpack: &Unpack<'_>) -> Result<bool> {
         place.keep(unpack.flag).map_err(fail)?;
     }
     let format = Format::of(&head, || place.seekable()).map_err(|refusal| refusal.of(&name))?;
-    if matches!(format, Some(Format::Xlsx | Format::Xlsb | Format::Ods)) {
+    if let Some(format) = format {
         let limit = Limit::of(place.regular_bytes().unwrap_or(0), unpack.expand_max);
         if format != Format::Xls {
             let expected = place.seekable().and_then(|file| archive::zip::expect(file, limit));
@@ -699,7 +699,7 @@ fn found(source: &str, unpack: &Unpack<'_>, notes: &mut Vec<String>) -> Result<V
             let folder = source.strip_suffix("/**").map(Path::new).filter(|folder| folder.is_dir());
             let places = match folder {
                 Some(folder) => in_folder(folder, true, notes)?,
-                None => matches(source)?,
+                None => matches(source, notes)?,
             };
             of_the_user(places, source, notes)
         }
@@ -933,8 +933,9 @@ fn in_folder(folder: &Path, deep: bool, notes: &mut Vec<String>) -> Result<Vec<P
     let depth = if deep { usize::MAX } else { 1 };
     let (mut places, mut others) = (Vec::new(), Vec::new());
     // What a link without an ending leads to would tell.
-    let is_meant = |path: &Path| is_named(path).unwrap_or(false) || is_archive(path);
-    for path in walk(folder, depth, false, is_meant)? {
+    let (files, no_files) = walk(folder, depth, false, is_called_a_file)?;
+    notes.extend(no_files_left_out(&no_files));
+    for path in files {
         let head = || {
             let mut head = Vec::new();
             let read =
@@ -1033,6 +1034,15 @@ pub(crate) fn left_out(names: &[String]) -> String {
     format!("left out, for the names tell no format: {}", some_of(names))
 }
 
+/// A note about what is no file: pipes, sockets, folders that are called like files.
+fn no_files_left_out(paths: &[PathBuf]) -> Option<String> {
+    (!paths.is_empty()).then(|| format!("left out, for they are no files: {}", some_paths(paths)))
+}
+
+fn some_paths(paths: &[PathBuf]) -> String {
+    some_of(&paths.iter().map(|path| path::text(path).into_owned()).collect::<Vec<_>>())
+}
+
 /// The first of these names, and how many others there are.
 pub fn some_of(names: &[String]) -> String {
     let shown = &names[..names.len().min(SHOWN_MAX)];
@@ -1044,22 +1054,27 @@ pub fn some_of(names: &[String]) -> String {
 /// Names that a note shows.
 const SHOWN_MAX: usize = 3;
 
-/// Plain files below a folder, hidden ones only if that is said, in the order of their names. A link to a folder is followed, but not to
-/// one that it is itself in; one to nothing is an error where its name `is_meant`.
+/// Plain files below a folder, hidden ones only if that is said, in the order of their names, and behind them what is no file: of folders
+/// those that are not gone into and `is_meant`. A link to a folder is followed, but not to one that it is itself in; one to nothing is an
+/// error where its name `is_meant`.
 fn walk(
     folder: &Path,
     depth: usize,
     with_hidden: bool,
     is_meant: impl Fn(&Path) -> bool,
-) -> Result<Vec<PathBuf>> {
+) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let is_hidden = |name: &OsStr| !with_hidden && name.as_encoded_bytes().starts_with(b".");
     let is_shown = |entry: &walkdir::DirEntry| entry.depth() == 0 || !is_hidden(entry.file_name());
     let is_left_out = |path: &Path| path.file_name().is_some_and(is_hidden) || !is_meant(path);
     let walk = walkdir::WalkDir::new(folder).min_depth(1).max_depth(depth).follow_links(true);
-    let mut files = Vec::new();
+    let (mut files, mut no_files) = (Vec::new(), Vec::new());
     for entry in walk.sort_by_file_name().into_iter().filter_entry(is_shown) {
         match entry {
             Ok(entry) if entry.file_type().is_file() => files.push(entry.into_path()),
+            Ok(entry) if !entry.file_type().is_dir() => no_files.push(entry.into_path()),
+            Ok(entry) if entry.depth() == depth && is_meant(entry.path()) => {
+                no_files.push(entry.into_path());
+            }
             Ok(_) => {}
             Err(error) if error.loop_ancestor().is_some() => {}
             Err(error) => {
@@ -1074,7 +1089,7 @@ fn walk(
             }
         }
     }
-    Ok(files)
+    Ok((files, no_files))
 }
 
 /// Whether a file of a folder is meant: its name tells a format, or it has no ending and is text or of a format that says so itself.
@@ -1099,6 +1114,11 @@ pub(crate) fn is_shape(path: &Path) -> bool {
 /// What makes a table of a shapefile.
 pub(crate) const SHAPE_TO_CSV: &str = "ogr2ogr -f CSV OUT.csv FILE.shp -lco GEOMETRY=AS_WKT";
 
+/// Whether a name tells a format that can be read, or an archive.
+fn is_called_a_file(path: &Path) -> bool {
+    is_named(path).unwrap_or(false) || is_archive(path)
+}
+
 /// Whether a name tells that a file is an archive.
 pub(crate) fn is_archive(path: &Path) -> bool {
     ARCHIVES.contains(&ending(path).as_str())
@@ -1112,32 +1132,50 @@ fn is_text(head: &[u8]) -> bool {
 }
 
 /// The files that a pattern fits, in the order of their names.
-fn matches(pattern: &str) -> Result<Vec<Place>> {
+fn matches(pattern: &str, notes: &mut Vec<String>) -> Result<Vec<Place>> {
     // What is wrong with it is said whatever there is.
     Pattern::new(pattern)?;
     let parts = Path::new(pattern).components();
     let parts: Vec<_> = parts.map(|part| part.as_os_str().to_string_lossy()).collect();
     let parts: Vec<&str> = parts.iter().map(AsRef::as_ref).collect();
-    let mut files = Vec::new();
-    fitting(Path::new(""), &parts, &mut files)?;
+    let (mut files, mut no_files) = (Vec::new(), Vec::new());
+    fitting(Path::new(""), &parts, &mut files, &mut no_files)?;
     if files.is_empty() {
         path::expect_expanded(pattern)?;
-        return Err(Error::source(format!("'{pattern}' matches no file")));
+        let error = Error::source(format!("'{pattern}' matches no file"));
+        return Err(match no_files.is_empty() {
+            true => error,
+            false => {
+                error.advise(format!("name what is no file itself: {}", some_paths(&no_files)))
+            }
+        });
     }
+    notes.extend(no_files_left_out(&no_files));
     Ok(files.into_iter().map(Place::File).collect())
 }
 
 /// The files below a folder that a pattern's parts fit, one for each folder on the way. A part that is no pattern is not looked for in its
-/// folder, which need not be readable. Names that are not UTF-8 fit as if they had another character there.
-fn fitting(folder: &Path, parts: &[&str], files: &mut Vec<PathBuf>) -> Result<()> {
+/// folder, which need not be readable. Names that are not UTF-8 fit as if they had another character there. `no_files` takes what fits and
+/// is none; of folders those that are called like files.
+fn fitting(
+    folder: &Path,
+    parts: &[&str],
+    files: &mut Vec<PathBuf>,
+    no_files: &mut Vec<PathBuf>,
+) -> Result<()> {
     let (part, rest) = match parts.split_first() {
         Some((part, rest)) if !Pattern::is_one(part) => {
-            return fitting(&folder.join(part), rest, files);
+            return fitting(&folder.join(part), rest, files, no_files);
         }
         Some(split) => split,
         None => {
-            let is_file = look_at(folder)?.is_some_and(|found| found.is_file());
-            files.extend(is_file.then(|| folder.to_owned()));
+            match look_at(folder)? {
+                Some(found) if found.is_file() => files.push(folder.to_owned()),
+                Some(found) if !found.is_dir() || is_called_a_file(folder) => {
+                    no_files.push(folder.to_owned());
+                }
+                _ => {}
+            }
             return Ok(());
         }
     };
@@ -1152,7 +1190,11 @@ fn fitting(folder: &Path, parts: &[&str], files: &mut Vec<PathBuf>) -> Result<()
         let inside = |path: &Path| path.strip_prefix(top).unwrap_or(path).to_owned();
         let fits = |path: &Path| wanted.fits(&inside(path).to_string_lossy());
         let found = walk(top, usize::MAX, Pattern::names_hidden(&pattern), fits)?;
-        files.extend(found.iter().filter(|path| fits(path)).map(|path| folder.join(inside(path))));
+        let fitting = |found: Vec<PathBuf>| {
+            found.into_iter().filter(|path| fits(path)).map(|path| folder.join(inside(&path)))
+        };
+        files.extend(fitting(found.0));
+        no_files.extend(fitting(found.1));
         return Ok(());
     }
     let wanted = Pattern::new(part)?;
@@ -1165,7 +1207,7 @@ fn fitting(folder: &Path, parts: &[&str], files: &mut Vec<PathBuf>) -> Result<()
         }
     }
     names.sort();
-    names.iter().try_for_each(|name| fitting(&folder.join(name), rest, files))
+    names.iter().try_for_each(|name| fitting(&folder.join(name), rest, files, no_files))
 }
 
 /// What is at a path; `None` where nothing is. What can't be looked at is not left out without a word.

@@ -557,6 +557,31 @@ fn a_named_pipe_is_read_like_a_file() {
 }
 
 #[test]
+fn what_is_no_file_is_left_out_of_folders_and_patterns_and_that_is_said() {
+    let fixture = Fixture::new();
+    for folder in ["in/d.csv", "in/deep"] {
+        fs::create_dir_all(fixture.path(folder)).unwrap();
+    }
+    fixture.write("in/a.csv", "id\n1\n").write("in/deep/e.csv", "id\n2\n");
+    fixture.tool("mkfifo", &["in/b.csv", "in/deep/c.csv"], b"");
+    for (source, wanted) in [
+        ("in", "in/b.csv, in/d.csv"),
+        ("in/*", "in/b.csv, in/d.csv"),
+        ("in/*.csv", "in/b.csv, in/d.csv"),
+        ("in/**", "in/b.csv, in/deep/c.csv"),
+        ("**/*.csv", "in/b.csv, in/deep/c.csv"),
+        ("*/deep/*", "in/deep/c.csv"),
+    ] {
+        let report = fixture.report(&[source, "t.db", "--table", "t", "--if-exists", "replace"]);
+        let note = format!("left out, for they are no files: {wanted}");
+        assert_eq!(report["warnings"].to_string().matches(&note).count(), 1, "{source}: {report}");
+    }
+    fixture
+        .refuses(&["in/b*", "new.db"])
+        .says(&["'in/b*' matches no file", "name what is no file itself: in/b.csv"]);
+}
+
+#[test]
 fn a_pipe_without_a_name_is_standard_input_to_table_and_bad_rows() {
     let fixture = Fixture::new();
     fixture.write("a.csv", "id\n1\nx\n").write(
