@@ -289,6 +289,11 @@ impl BeyondAscii {
         )
     }
 
+    /// Whether some are not of UTF-8, and none are.
+    pub fn is_of_another(self) -> bool {
+        self.malformed > 0 && !self.has_utf8()
+    }
+
     /// Whether some are characters of UTF-8, which those of another encoding hardly ever are.
     pub fn has_utf8(self) -> bool {
         self.in_utf8 > 0

@@ -347,7 +347,9 @@ fn header_names(
             _ if !decode::is_utf8(head.input.encoding) => {
                 error.advise(format!("check --encoding, {or_data}"))
             }
-            beyond if let Some(words) = beyond.words() => error.advise(words).advise(or_data),
+            beyond if let Some(words) = head.input.encoding_words(beyond) => {
+                error.advise(words).advise(or_data)
+            }
             beyond if beyond.has_utf8() => error.advise(format!("fix the name, {or_data}")),
             _ => error.advise(format!("check --encoding, {or_data}")),
         }

@@ -23,6 +23,7 @@ use inrush_core::error::{Error, Result};
 use inrush_core::flow::Feeder;
 use inrush_core::flow::{Meter, Point};
 use inrush_core::reading::{ColumnReads, Readers, Reading};
+use inrush_core::wording::shell_word;
 use inrush_core::{DialectRequest, FieldFacts, Nulls, SourceFacts, Type};
 use inrush_place::cannot_open;
 use inrush_place::{Bounded, Refusal};
@@ -394,7 +395,7 @@ impl Source {
             }
             let beyond_ascii = BeyondAscii::of(&source.without_bytes(head, &dialect));
             source.inputs[index].beyond_ascii = beyond_ascii;
-            let Some(words) = beyond_ascii.words() else { continue };
+            let Some(words) = head.input.encoding_words(beyond_ascii) else { continue };
             let loaded = read.columns.apply(&mut fields.clone(), |_| Type::Text).ok().flatten();
             let column = |field: usize| match source.orders.get(index) {
                 Some(order) => order.iter().position(|at| *at == Some(field)),
@@ -598,6 +599,24 @@ impl Input {
             records_before: 0,
             separator_line: Vec::new(),
             header: Vec::new(),
+        }
+    }
+
+    /// What to say of its encoding, where bytes beyond ASCII are not of UTF-8: what its server says of it, or else what they look like.
+    pub fn encoding_words(&self, beyond: BeyondAscii) -> Option<Cow<'static, str>> {
+        let words = beyond.words();
+        let charset = match &self.place {
+            Place::Stored(stored) => stored.charset(),
+            _ => None,
+        };
+        let is_other =
+            |label: &String| decode::by_label(label).is_ok_and(|named| !decode::is_utf8(named));
+        match charset.filter(is_other) {
+            Some(label) if words.is_some() || beyond.is_of_another() => Some(Cow::Owned(format!(
+                "its server says that it is in {label}: --encoding {} reads that",
+                shell_word(&label)
+            ))),
+            _ => words.map(Cow::Borrowed),
         }
     }
 

@@ -36,6 +36,11 @@ pub trait Store: Send + Sync {
         None
     }
 
+    /// The encoding of its text, as its server calls it, as far as has been said (`Content-Type: text/csv; charset=iso-8859-1`).
+    fn charset(&self) -> Option<String> {
+        None
+    }
+
     /// Memory that it takes while it waits to be loaded, and while it is, besides what its parts take.
     fn memory_bytes(&self) -> u64 {
         0

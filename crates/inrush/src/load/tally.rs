@@ -342,8 +342,10 @@ impl Tally {
                 let is_text = matches!(reject.at, Position::Text { .. });
                 let encoding = plan.source.inputs[reject.file as usize].encoding.name();
                 if reject.code == Code::Utf8 && is_text && encoding == "UTF-8" {
-                    let head = plan.source.inputs[reject.file as usize].beyond_ascii;
-                    let error = match head.with(BeyondAscii::of(&reject.raw)).words() {
+                    let input = &plan.source.inputs[reject.file as usize];
+                    let head = input.beyond_ascii;
+                    let all = head.with(BeyondAscii::of(&reject.raw));
+                    let error = match input.encoding_words(all) {
                         Some(words) => error.advise(words),
                         None if head.has_utf8() => error,
                         None => error

@@ -30,7 +30,7 @@ use super::client::{CONNECT_MAX, exchange};
 use super::listing;
 use super::settings::{is_yes, settings};
 use super::trouble::{Again, Trouble};
-use super::{Address, Answer, Remote, Version, Wanted, packed};
+use super::{Address, Answer, Remote, Version, Wanted, charset, packed};
 use crate::pattern::Pattern;
 use crate::stop::Stop;
 use crate::stored::Fault;
@@ -507,6 +507,7 @@ impl Address for Object {
                             is_part: true,
                             is_page: false,
                             coding: None,
+                            charset: None,
                             body: Box::new(io::empty()),
                         });
                     }
@@ -517,13 +518,16 @@ impl Address for Object {
         let (version, from) = (version(&got.meta), got.range.start);
         let coding = got.attributes.get(&Attribute::ContentEncoding);
         let coding = coding.and_then(|coding| packed(coding.as_ref()));
+        let sort = got.attributes.get(&Attribute::ContentType);
+        let charset = sort.and_then(|sort| charset(sort.as_ref()));
         let body = Objects {
             runtime: Some(runtime),
             stream: got.into_stream(),
             block: Bytes::new(),
             name: self.name(),
         };
-        Ok(Answer { version, from, is_part: true, is_page: false, coding, body: Box::new(body) })
+        let body = Box::new(body);
+        Ok(Answer { version, from, is_part: true, is_page: false, coding, charset, body })
     }
 
     fn now(&self, _: bool) -> Option<Version> {

@@ -50,6 +50,14 @@ trait Address: Send + Sync {
     fn now(&self, has_parts: bool) -> Option<Version>;
 }
 
+/// The encoding that a `Content-Type` names (RFC 9110, 8.3.2).
+fn charset(of: &str) -> Option<String> {
+    let mut parameters = of.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
+    let (_, label) = parameters.find(|(name, _)| name.trim().eq_ignore_ascii_case("charset"))?;
+    let label = label.trim().trim_matches('"').trim();
+    (!label.is_empty()).then(|| label.to_ascii_lowercase())
+}
+
 /// How bytes are packed by the words of a `Content-Encoding`; `None` where they are as they are stored.
 fn packed(coding: &str) -> Option<String> {
     let packs = |word: &str| ["gzip", "x-gzip", "deflate", "br", "zstd"].contains(&word.trim());
@@ -102,6 +110,8 @@ struct Answer {
     is_page: bool,
     /// How the server has packed it.
     coding: Option<String>,
+    /// The encoding of its text, as the server calls it.
+    charset: Option<String>,
     body: Box<dyn Read + Send>,
 }
 
@@ -152,6 +162,8 @@ struct First {
     has_parts: bool,
     /// How the server has packed it.
     coding: Option<String>,
+    /// The encoding of its text, as the server calls it.
+    charset: Option<String>,
     start: Start,
     /// Its first bytes; none once many are kept.
     head: Vec<u8>,
@@ -163,7 +175,8 @@ impl First {
     fn new(answer: Answer, start: Start, head: Vec<u8>, is_whole: bool) -> Self {
         KEPT_BYTES.fetch_add(head.len(), Relaxed);
         let has_parts = answer.gives_parts();
-        Self { version: answer.version, has_parts, coding: answer.coding, start, head, is_whole }
+        let Answer { version, coding, charset, .. } = answer;
+        Self { version, has_parts, coding, charset, start, head, is_whole }
     }
 
     /// Bytes by which a body that begins again is told to be of the same file: none where its tag tells, or where no other is asked for.
@@ -470,6 +483,10 @@ impl Store for Remote {
         self.0.known()?.coding.clone()
     }
 
+    fn charset(&self) -> Option<String> {
+        self.0.known()?.charset.clone()
+    }
+
     fn memory_bytes(&self) -> u64 {
         let first = self.0.known();
         first.map_or(0, |first| first.head.len() as u64 + first.compared_bytes()) + PIPE_BYTES
@@ -571,6 +588,19 @@ mod tests {
         stop.store(true, Relaxed);
         let slow = || thread::sleep(TICK * 20);
         assert!(waiting(&stop, slow).is_err());
+    }
+
+    #[test]
+    fn the_charset_of_a_type_is_found() {
+        for (of, wanted) in [
+            ("text/csv; charset=iso-8859-1", Some("iso-8859-1")),
+            ("text/csv;header=present; Charset=\"Windows-1251\"", Some("windows-1251")),
+            ("text/csv; charset=", None),
+            ("text/csv", None),
+            ("charset=utf-8", None),
+        ] {
+            assert_eq!(charset(of).as_deref(), wanted, "{of}");
+        }
     }
 
     #[test]

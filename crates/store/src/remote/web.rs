@@ -15,7 +15,7 @@ use url::{Origin, Url};
 
 use super::client::{CONNECT_MAX, exchange};
 use super::trouble::{Again, Trouble};
-use super::{Address, Answer, Version, Wanted, packed};
+use super::{Address, Answer, Version, Wanted, charset, packed};
 use crate::stored::Fault;
 
 /// Redirects that are followed one after the other.
@@ -158,7 +158,8 @@ impl Web {
         let (etag, modified) = (text(ETAG), text(LAST_MODIFIED));
         let range = range_of(&answer);
         let coding = text(CONTENT_ENCODING).and_then(|coding| packed(&coding));
-        let is_page = text(CONTENT_TYPE).is_some_and(|of| of.contains("html"));
+        let sort = text(CONTENT_TYPE).unwrap_or_default();
+        let (is_page, charset) = (sort.contains("html"), charset(&sort));
         let is_chunked = text(TRANSFER_ENCODING)
             .is_some_and(|coding| coding.to_ascii_lowercase().contains("chunked"));
         let length: Option<u64> = number(CONTENT_LENGTH);
@@ -174,6 +175,7 @@ impl Web {
                 is_part: false,
                 is_page,
                 coding,
+                charset,
                 body: Box::new(answer.into_body().into_reader()),
             }),
             (StatusCode::PARTIAL_CONTENT, Some((Some(from), bytes))) => Ok(Answer {
@@ -182,6 +184,7 @@ impl Web {
                 is_part: true,
                 is_page,
                 coding,
+                charset,
                 body: Box::new(answer.into_body().into_reader()),
             }),
             (StatusCode::PARTIAL_CONTENT, _) => {
@@ -194,6 +197,7 @@ impl Web {
                 is_part: true,
                 is_page: false,
                 coding: None,
+                charset: None,
                 body: Box::new(io::empty()),
             }),
             (StatusCode::RANGE_NOT_SATISFIABLE | StatusCode::PRECONDITION_FAILED, _) => {

@@ -358,6 +358,38 @@ fn a_query_behind_the_member_is_refused_and_not_shown() {
 }
 
 #[test]
+fn the_encoding_that_a_server_names_is_advised() {
+    let fixture = Fixture::new();
+    let sent = |text: &'static [u8], sort: &'static str| {
+        let served = Served::new(text);
+        Web::of(move |asked| served.answer(asked).with("Content-Type", sort))
+    };
+    let text = b"id,name\n1,M\xf6\xdf\xe4\n";
+    for (sort, wanted) in [
+        (
+            "text/csv; charset=iso-8859-1",
+            "its server says that it is in iso-8859-1: --encoding iso-8859-1",
+        ),
+        ("text/csv;charset=\"ISO-8859-15\"", "--encoding iso-8859-15 reads that"),
+        // What it isn't, and what nothing is.
+        ("text/csv; charset=utf-8", "such as windows-1251"),
+        ("text/csv; charset=x-mine", "such as windows-1251"),
+        ("text/csv", "such as windows-1251"),
+    ] {
+        let web = sent(text, sort);
+        fixture.refuses(&[&web.url("a.csv"), "t.db"]).says(&[wanted]);
+        fixture.inrush(&["plan", &web.url("a.csv"), "t.db"]).exits(0).prints(&[wanted]);
+    }
+    // Of the names as of values; what is UTF-8 is that, whatever is said.
+    let web = sent(b"id,gr\xf6\xdfe\n1,2\n", "text/csv; charset=iso-8859-1");
+    let run = fixture.refuses(&[&web.url("a.csv"), "t.db", "--header", "yes"]);
+    run.says(&["--encoding iso-8859-1 reads that"]);
+    let web = sent("id,name\n1,Mö\n".as_bytes(), "text/csv; charset=iso-8859-1");
+    let run = fixture.load(&[&web.url("a.csv"), "t.db"]).exits(0);
+    assert!(!run.stderr.contains("iso-8859-1"), "{run:?}");
+}
+
+#[test]
 fn what_is_sent_packed_and_is_no_text_is_refused_as_that() {
     let fixture = Fixture::new();
     let packed = |bytes: &[u8]| Served::new(gzip(bytes));
