@@ -346,6 +346,16 @@ impl Ledger<'_> {
     }
 }
 
+/// What the target says that refuses the ledger to its user: what it is for, which privileges it takes, and what goes without.
+#[must_use]
+pub fn denied(refused: &Error) -> Error {
+    Error::target(format!("loads in steps are entered in a table {TABLE}: {}", refused.what()))
+        .advise(format!(
+            "ask for the privilege to make it (CREATE), or for {TABLE} with SELECT, INSERT, UPDATE and DELETE on it"
+        ))
+        .advise("or leave --guarantee chunks out: a load that is all or nothing makes no such table")
+}
+
 /// Judges what [`Ledger::update`] or [`Ledger::claim`] has changed.
 ///
 /// # Errors

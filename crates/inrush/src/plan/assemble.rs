@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use serde::Serialize;
 
+use crate::job;
 use crate::limits;
 use crate::observer::Observer;
 use crate::pipe::reject::RejectPlace;
@@ -18,7 +19,7 @@ use inrush_core::encode::{AddedValue, Foreseen, Grammar, Shape, ShapeColumn};
 use inrush_core::error::{Error, Kind, Result, shorten, without_secrets};
 use inrush_core::facts::{Facts, FieldFacts, SourceFacts, TableFacts, TargetFacts};
 use inrush_core::job::{Choice, Job, Measured};
-use inrush_core::ledger::{Entry, InputName, StepPlan};
+use inrush_core::ledger::{self, Entry, InputName, StepPlan};
 use inrush_core::nulls::Nulls;
 use inrush_core::path;
 use inrush_core::reading::{
@@ -210,6 +211,25 @@ fn stoppable(
     work(stop).map_err(|error| if stop.load(Relaxed) { Error::interrupted() } else { error })
 }
 
+/// Refuses to load into a table in which inrush itself keeps what loads and jobs have done.
+fn refuse_ledgers(request: &Request, target: &dyn Target, table: &str) -> Result<()> {
+    let name = TableName::of(request, table, target.quotes());
+    let name = name.map_or_else(|_| table.to_owned(), |name| name.table);
+    let ledgers = [
+        (ledger::TABLE, target.no_steps().is_none(), "loads in steps are entered"),
+        (job::LEDGER, target.jobs().is_ok(), "jobs are kept"),
+    ];
+    let taken =
+        ledgers.iter().find(|(ledger, is_kept, _)| *is_kept && ledger.eq_ignore_ascii_case(&name));
+    match taken {
+        None => Ok(()),
+        Some((ledger, _, what)) => Err(Error::usage(format!(
+            "{ledger} is the table in which {what}, and takes no rows of others"
+        ))
+        .advise("say --table NAME, with another name")),
+    }
+}
+
 fn gather(
     request: &Request,
     rows: Option<Box<dyn BatchSource>>,
@@ -287,6 +307,7 @@ fn gather(
     if in_steps {
         steps::refuse(target, &places)?;
     }
+    refuse_ledgers(request, target, &table)?;
     let mut target_facts = facts(request, &table, stop)?;
     let hardly_meant = typed
         .filter(|_| target_facts.table.is_none())

@@ -240,7 +240,7 @@ pub(super) fn gather(
     let ledger = ledger::known(request, table.as_ref(), |entries| match ledger_entry.is_empty() {
         true => Ok(Vec::new()),
         false => {
-            ledger(session, table_name, entries).map_err(|failure| session.explain(failure))?
+            ledger(session, table_name, entries).map_err(|failure| of_ledger(session, failure))?
         }
     })?;
     let (mut lost_with, mut mentioned_by) = (Vec::new(), Vec::new());
@@ -323,6 +323,14 @@ fn text_types(server: &ServerFacts, engine: &str) -> &'static [Type] {
         (true, false) => &[Type::Time],
         (false, _) => &[],
     }
+}
+
+/// What a statement that reads or writes the ledger has failed with.
+pub(super) fn of_ledger(session: &Session<'_>, failure: Failure) -> Error {
+    // ER_DBACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR
+    let is_denied = failure.refusal().is_some_and(|refused| matches!(refused.code, 1044 | 1142));
+    let error = session.explain(failure);
+    if is_denied { ledger::denied(&error) } else { error }
 }
 
 /// The table's loads in steps, of a ledger that exists.

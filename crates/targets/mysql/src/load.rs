@@ -744,7 +744,7 @@ impl<'a> MysqlLoad<'a> {
         // Who may write into an existing one need not have the right to make it.
         let known = staging::exists(&mut self.session, ledger::TABLE);
         if !known.map_err(|failure| self.session.explain(failure))? {
-            self.run(&ddl::ledger(&job.table).make())?;
+            self.changed_in_ledger(&ddl::ledger(&job.table).make())?;
         }
         if job.choice.action.makes_table() {
             self.enter()?;
@@ -769,18 +769,18 @@ impl<'a> MysqlLoad<'a> {
         };
         let ledger = ddl::ledger(&self.job.table);
         if steps.goes_on {
-            return ledger::updated(self.changed_by(&ledger.claim(&steps.entry))?);
+            return ledger::updated(self.changed_in_ledger(&ledger.claim(&steps.entry))?);
         }
         if let Some(forget) = ledger.forget(&steps.outdated) {
-            self.run(&forget)?;
+            self.changed_in_ledger(&forget)?;
         }
-        ledger::entered(self.changed_by(&ledger.enter(&steps.entry)?)?)
+        ledger::entered(self.changed_in_ledger(&ledger.enter(&steps.entry)?)?)
     }
 
-    /// Runs a statement; the rows that it has changed.
-    fn changed_by(&mut self, statement: &str) -> Result<u64> {
+    /// Runs a statement that makes or writes the ledger; the rows that it has changed.
+    fn changed_in_ledger(&mut self, statement: &str) -> Result<u64> {
         let done = self.session.execute(statement);
-        Ok(done.map_err(|failure| self.session.explain(failure))?.affected)
+        Ok(done.map_err(|failure| facts::of_ledger(&self.session, failure))?.affected)
     }
 
     /// Takes back what [`MysqlLoad::make_in_place`] has made; whether that could be done.
@@ -1098,7 +1098,7 @@ impl Load for MysqlLoad<'_> {
 
     fn record(&mut self, entry: &Entry) -> Result<()> {
         let update = ddl::ledger(&self.job.table).update(entry)?;
-        ledger::updated(self.changed_by(&update)?)
+        ledger::updated(self.changed_in_ledger(&update)?)
     }
 
     fn step(&mut self) -> Result<()> {

@@ -314,9 +314,20 @@ fn ledger(
     if known.is_none() {
         return Ok(Vec::new());
     }
-    let rows = session.table(&ledger.read(entries)).map_err(|failure| session.explain(failure))?;
+    let rows =
+        session.table(&ledger.read(entries)).map_err(|failure| of_ledger(session, failure))?;
     rows.into_iter().flatten().flatten().map(|text| ledger.parse(&text)).collect()
 }
+
+/// What a statement that reads or writes the ledger has failed with.
+pub(super) fn of_ledger(session: &Session<'_>, failure: Failure) -> Error {
+    let is_denied = session::state(&failure) == DENIED;
+    let error = session.explain(failure);
+    if is_denied { ledger::denied(&error) } else { error }
+}
+
+/// insufficient_privilege
+const DENIED: &str = "42501";
 
 /// Name and version, from the setting `server_version`, behind which packagers may have written something.
 pub(super) fn engine(version: &str) -> String {

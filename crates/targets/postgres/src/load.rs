@@ -21,7 +21,7 @@ use inrush_core::encode::Shape;
 use inrush_core::error::{Aftermath, Error, Kind, Result};
 use inrush_core::flow::checksum::Stored;
 use inrush_core::flow::{Checksum, Code, Encode};
-use inrush_core::ledger::{self, Begun, Entry, Ledger};
+use inrush_core::ledger::{self, Begun, Entry, Ledger, StepPlan};
 use inrush_core::target::{Ended, Inspect, Knob, Lane, Load, Sent, Snapshot, TableName, Verdict};
 use inrush_core::wording::{asks_about_commit, said_of};
 use inrush_core::{Action, IfExists, Job, OnConflict, RejectLimit, Repeats, Retry};
@@ -287,22 +287,11 @@ impl<'a> PostgresLoad<'a> {
         let Some(steps) = &self.job.steps else {
             return Ok(());
         };
-        let ledger = ddl::ledger(&self.target.schema, &self.target.name);
-        if steps.goes_on {
-            let claimed = changed_in_ledger(&mut self.session, &ledger.claim(&steps.entry))?;
-            return ledger::updated(claimed).map_err(Trouble::Ended);
-        }
-        // Who may write into an existing one need not have the right to make it.
-        let known = facts::relation(&mut self.session, &ledger.name)?;
-        if known.is_none() {
-            make_ledger(&mut self.session, &ledger)?;
-        }
-        if let Some(forget) = ledger.forget(&steps.outdated) {
-            self.session.execute(forget)?;
-        }
-        let enter = ledger.enter(&steps.entry).map_err(Trouble::Ended)?;
-        let entered = changed_in_ledger(&mut self.session, &enter)?;
-        ledger::entered(entered).map_err(Trouble::Ended)
+        let entered = enter(&mut self.session, &self.target, steps);
+        entered.map_err(|trouble| match trouble {
+            Trouble::Failed(failure) => Trouble::Ended(facts::of_ledger(&self.session, failure)),
+            ended @ Trouble::Ended(_) => ended,
+        })
     }
 
     /// Deletes all rows, as cheaply as can be done without touching other tables.
@@ -514,6 +503,26 @@ impl<'a> PostgresLoad<'a> {
     }
 }
 
+/// See [`PostgresLoad::enter`].
+fn enter(session: &mut Session<'_>, target: &Table, steps: &StepPlan) -> Result<(), Trouble> {
+    let ledger = ddl::ledger(&target.schema, &target.name);
+    if steps.goes_on {
+        let claimed = changed_in_ledger(session, &ledger.claim(&steps.entry))?;
+        return ledger::updated(claimed).map_err(Trouble::Ended);
+    }
+    // Who may write into an existing one need not have the right to make it.
+    let known = facts::relation(session, &ledger.name)?;
+    if known.is_none() {
+        make_ledger(session, &ledger)?;
+    }
+    if let Some(forget) = ledger.forget(&steps.outdated) {
+        session.execute(forget)?;
+    }
+    let enter = ledger.enter(&steps.entry).map_err(Trouble::Ended)?;
+    let entered = changed_in_ledger(session, &enter)?;
+    ledger::entered(entered).map_err(Trouble::Ended)
+}
+
 /// Makes the ledger, unless another load does so at the same time: who comes second waits for the first step of that one, and then hears
 /// of the table, or of the catalogue's own index that has it.
 fn make_ledger(session: &mut Session<'_>, ledger: &Ledger<'_>) -> Result<(), Failure> {
@@ -694,7 +703,7 @@ impl Load for PostgresLoad<'_> {
     fn record(&mut self, entry: &Entry) -> Result<()> {
         let update = ddl::ledger(&self.target.schema, &self.target.name).update(entry)?;
         let rows = self.session.execute(update);
-        ledger::updated(rows.map_err(|failure| self.session.explain(failure))?)
+        ledger::updated(rows.map_err(|failure| facts::of_ledger(&self.session, failure))?)
     }
 
     fn step(&mut self) -> Result<()> {

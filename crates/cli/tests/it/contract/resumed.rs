@@ -490,6 +490,30 @@ pub(super) fn what_has_changed_since_the_last_step_is_refused<P: Place>() {
     });
 }
 
+/// The table in which a load is entered is none for rows of users, under whatever letters it is the same one.
+pub(super) fn the_ledger_takes_no_rows_of_users<P: Place>() {
+    if !P::TRAITS.has_steps {
+        return;
+    }
+    P::for_each(|place| {
+        let (files, url) = (place.files(), place.url());
+        files.write("in.csv", "id,name\n1,a\n").write("inrush_steps.csv", "id,name\n1,a\n");
+        let refused = |args: &[&str]| {
+            for more in [&IN_STEPS[..], &[]] {
+                let load = || files.load(&[args, &[&url], more].concat());
+                let run = files.leaves_all(load).exits(2);
+                run.says(&["loads in steps", "--table NAME"]);
+            }
+        };
+        for name in ["inrush_steps", "INRUSH_Steps"] {
+            refused(&["in.csv", "--table", name]);
+        }
+        refused(&["inrush_steps.csv"]);
+        // None was made.
+        load(place, &[&["in.csv"], &IN_STEPS[..]].concat()).exits(0);
+    });
+}
+
 pub(super) fn the_first_step_leaves_nothing_when_it_fails<P: Place>() {
     if !P::TRAITS.has_steps {
         return;

@@ -138,6 +138,36 @@ fn rows_of_tables_that_the_login_may_not_see_are_not_changed_with_others() {
     });
 }
 
+/// Who may write into the table need not have the right to make another one.
+#[test]
+fn a_load_in_steps_without_the_right_to_make_its_ledger_says_what_it_takes() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,name\n1,new\n");
+        server.sql("CREATE TABLE t (id INT, name VARCHAR(9)) ENGINE=InnoDB");
+        let user = User::new(server, "CREATE TEMPORARY TABLES");
+        let url = user.url_with(SECRET);
+        let grant = |rights: &str, table: &str| {
+            for host in ["localhost", "127.0.0.1"] {
+                let (on, name) = (&server.database, user.name());
+                server.sql(&format!("GRANT {rights} ON {on}.{table} TO '{name}'@'{host}'"));
+            }
+        };
+        grant("SELECT, INSERT", "t");
+        let append = ["t.csv", "--if-exists", "append"];
+        let steps = [&append[..], &["--guarantee", "chunks"]].concat();
+        let words = ["inrush_steps", "CREATE", "or leave --guarantee chunks out"];
+        server.load_at(&url, &steps).exits(1).says(&words).ends_with_nothing_changed();
+        server.load_at(&url, &append).exits(0);
+        // One that another user has made.
+        server.load(&steps).exits(0);
+        grant("SELECT", "inrush_steps");
+        server.write("t.csv", "id,name\n2,newer\n3,newer\n");
+        server.load_at(&url, &steps).exits(1).says(&words).ends_with_nothing_changed();
+        grant("INSERT, UPDATE, DELETE", "inrush_steps");
+        server.load_at(&url, &steps).exits(0);
+    });
+}
+
 #[test]
 fn foreign_keys_of_databases_that_the_login_may_not_see_are_told_of() {
     for_each_server(|server| {

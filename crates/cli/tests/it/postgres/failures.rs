@@ -571,6 +571,43 @@ fn of_two_loads_that_want_an_empty_table_one_succeeds() {
     });
 }
 
+/// Who may write into the table need not have the right to make another one.
+#[test]
+fn a_load_in_steps_without_the_right_to_make_its_ledger_says_what_it_takes() {
+    for_each_server(|server| {
+        let user = format!("{}_user", server.database);
+        let _gone = OnDrop(|| server.try_sql(&format!("DROP OWNED BY {user}; DROP ROLE {user}")));
+        server.write("t.csv", "id\n1\n").write("jobs.csv", "id\n1\n");
+        server.sql(&format!(
+            "CREATE SCHEMA s; CREATE TABLE s.t (id int); CREATE ROLE {user} LOGIN; GRANT USAGE ON SCHEMA s TO {user}; \
+             GRANT SELECT, INSERT ON s.t TO {user}"
+        ));
+        let url = server.url_of(&user);
+        let load = |more: &[&str]| {
+            let args = [&["load", "t.csv", &url, "--table", "s.t", "--if-exists", "append"], more];
+            end_of(start(&mut server.command(&args.concat())))
+        };
+        let steps = ["--guarantee", "chunks"];
+        let words = ["inrush_steps", "CREATE", "or leave --guarantee chunks out"];
+        load(&steps).exits(1).says(&words).ends_with_nothing_changed();
+        load(&[]).exits(0);
+        // One that another user has made.
+        let owner = server.url();
+        let made = ["load", "t.csv", &owner, "--table", "s.t", "--if-exists", "append"];
+        let made = [&made[..], &steps].concat();
+        end_of(start(&mut server.command(&made))).exits(0);
+        load(&steps).exits(1).says(&words).ends_with_nothing_changed();
+        server.sql(&format!("GRANT SELECT ON s.inrush_steps TO {user}"));
+        server.write("t.csv", "id\n2\n3\n");
+        load(&steps).exits(1).says(&words).ends_with_nothing_changed();
+        server.sql(&format!("GRANT INSERT, UPDATE, DELETE ON s.inrush_steps TO {user}"));
+        load(&steps).exits(0);
+        // Nor does the table of jobs take a user's rows.
+        let jobs = ["load", "jobs.csv", &owner, "--table", "s.inrush_jobs"];
+        end_of(start(&mut server.command(&jobs))).exits(2).says(&["jobs are kept", "--table"]);
+    });
+}
+
 #[test]
 fn a_table_that_was_empty_and_is_no_more_is_refused() {
     for_each_server(|server| {
