@@ -125,6 +125,10 @@ pub struct SoFar {
     /// Columns of documents with floats in them that JSON has no number for.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub spelled: BTreeSet<u32>,
+    /// The most rows that the table is known to have held at the end of a step, where the number of loaded ones does not say so: none is
+    /// lost as long as it holds as many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<u64>,
     /// Sums over the loaded values, where they are verified by that.
     pub checksum: Option<Checksum>,
     /// The files of bad rows.

@@ -1,5 +1,6 @@
 //! The report for people.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use inrush::Report;
@@ -85,12 +86,17 @@ pub(crate) fn report(report: &Report, verbose: bool) -> String {
             let _ = writeln!(out, "  behind {before} that earlier runs had read");
         }
     }
-    let verified = match report.verify.method {
+    let on_conflict = plan.request.on_conflict;
+    let verified: Cow<'_, str> = match report.verify.method {
         // The rows can't be seen.
-        _ if !report.verify.ok => "not verified",
-        Verify::Count => "row count verified",
-        Verify::Checksum => "row count and column checksums verified",
-        Verify::None => "not verified",
+        _ if !report.verify.ok => "not verified".into(),
+        // How many of them are new is not known beforehand.
+        Verify::Count if matches!(on_conflict, OnConflict::Update | OnConflict::Replace) => {
+            format!("row count verified within what --on-conflict {on_conflict} leaves open").into()
+        }
+        Verify::Count => "row count verified".into(),
+        Verify::Checksum => "row count and column checksums verified".into(),
+        Verify::None => "not verified".into(),
     };
     let durable = match plan.request.durability {
         Durability::Durable => "safe on disk",

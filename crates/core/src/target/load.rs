@@ -59,6 +59,14 @@ pub trait Load: Send {
         Err(without_steps())
     }
 
+    /// How many rows the table holds, those of the step that is not committed yet among them; `None` where their number says nothing.
+    ///
+    /// # Errors
+    /// When it can't be read, or the strategy commits no steps.
+    fn held(&mut self) -> Result<Option<u64>> {
+        Err(without_steps())
+    }
+
     /// Writes the load's row in the ledger, in the transaction of the rows that it tells of.
     ///
     /// # Errors

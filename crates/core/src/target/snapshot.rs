@@ -53,6 +53,8 @@ pub struct Sent {
     pub rows: u64,
     /// Sums over their values, when verified by checksum.
     pub checksum: Option<Checksum>,
+    /// The most rows that the table is known to have held between the two moments, see [`crate::ledger::SoFar::held`].
+    pub held: Option<u64>,
     /// By how many rows the table has grown, once [`crate::target::Load::verify`] has counted them.
     pub grown: Cell<Option<u64>>,
 }
@@ -76,18 +78,21 @@ impl Sent {
     /// What is wrong with a table that went from `before` to `after` rows. Where nothing is, the report knows from here on how many
     /// of the rows are new.
     fn miscounted(&self, before: u64, after: u64, job: &Job) -> Option<String> {
-        let grown = after.checked_sub(before);
-        self.grown.set(grown);
-        let ok = match job.request.on_conflict {
-            // Rows that replaced or changed others did not make the table longer.
-            OnConflict::Update | OnConflict::Replace => {
-                grown.is_some_and(|grown| grown <= self.rows)
-            }
-            OnConflict::Fail | OnConflict::Skip => grown == Some(self.rows),
-        };
+        self.grown.set(after.checked_sub(before));
         let sent = self.rows;
-        let (after, were) = (counted(after, "row"), were(sent));
-        (!ok).then(|| format!("the table went from {before} to {after}, {sent} {were} sent"))
+        let most = before.saturating_add(sent);
+        let least = match job.request.on_conflict {
+            OnConflict::Fail | OnConflict::Skip => most,
+            // Rows that replaced or changed others did not make the table longer. A row that was sent is in it, under its key.
+            OnConflict::Update | OnConflict::Replace => {
+                before.max(self.held.unwrap_or(0)).max(sent.min(1))
+            }
+        };
+        let now = counted(after, "row");
+        (!(least..=most).contains(&after)).then(|| match self.held.filter(|held| after < *held) {
+            Some(held) => format!("the table held {}, and holds {now}", counted(held, "row")),
+            None => format!("the table went from {before} to {now}, {sent} {} sent", were(sent)),
+        })
     }
 
     /// What is wrong with a table to which values of these sums were added.

@@ -199,7 +199,8 @@ fn carry_out(
     if request.verify != Verify::None {
         observer.phase(&Phase::Verify);
         let checksum = tally.checksum.take();
-        let sent = Sent { rows: tally.loaded, checksum, grown: Cell::new(None) };
+        let held = steps.as_ref().and_then(Steps::held);
+        let sent = Sent { rows: tally.loaded, checksum, held, grown: Cell::new(None) };
         seconds.verify = timed(|| {
             let verdict = load.verify(&sent)?;
             verified = verdict.ok;
@@ -340,6 +341,7 @@ impl<'l> Collector<dyn Load + 'l> for Stream<'_> {
         let Some(steps) = steps else { return Ok(()) };
         plan.files.expect_inputs_unchanged(*looked_at as usize..=tally.file as usize)?;
         *looked_at = tally.file;
+        steps.count(plan, load)?;
         steps.record(load, tally, rejects, false)?;
         load.step()?;
         steps.committed(rejects);

@@ -2,11 +2,13 @@
 
 use std::cell::Cell;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use super::tally::Tally;
 use crate::observer::Observer;
 use crate::pipe::reject::{RejectFiles, by_place};
-use crate::plan::{Plan, Verify};
+use crate::plan::steps::{FROM_THE_FIRST_ROW, forgets};
+use crate::plan::{OnConflict, Plan, Verify};
 use crate::report::{Report, Seconds, StepsReport, Verification};
 use inrush_core::error::{Aftermath, Error, Result};
 use inrush_core::flow::Phase;
@@ -55,6 +57,10 @@ fn as_planned(plan: &Plan, lengths: &[RejectsLength]) -> Vec<PathBuf> {
     as_planned.collect()
 }
 
+/// What counting the table at steps may take: this much in all, and from then on a share of the load's time.
+const COUNTING: Duration = Duration::from_secs(1);
+const COUNTING_SHARE: u32 = 10;
+
 /// The steps of one try.
 pub(super) struct Steps {
     /// The load's row in the ledger, as it was written last, or will be next.
@@ -67,6 +73,12 @@ pub(super) struct Steps {
     before: Rows,
     /// Something was recorded since, and only the ledger knows whether it is committed.
     is_recorded: bool,
+    /// The table, or what else earlier runs have left, is not what it was, so that the same command would go on no better.
+    is_refused: bool,
+    /// When this run began.
+    began: Instant,
+    /// What counting the table has taken since.
+    counting: Duration,
 }
 
 impl Steps {
@@ -74,11 +86,53 @@ impl Steps {
         let entry = plan.entry.clone();
         let before = entry.so_far.rows;
         let (committed, rows_committed) = (entry.steps, before.loaded);
-        Self { entry, committed, rows_committed, before, is_recorded: false }
+        Self {
+            entry,
+            committed,
+            rows_committed,
+            before,
+            is_recorded: false,
+            is_refused: false,
+            began: Instant::now(),
+            counting: Duration::ZERO,
+        }
+    }
+
+    /// See [`inrush_core::ledger::SoFar::held`].
+    pub(super) fn held(&self) -> Option<u64> {
+        self.entry.so_far.held
+    }
+
+    /// Counts the table at the end of a step where nothing else says later whether rows of it are gone: of rows that change or replace
+    /// others it is not known how many are new.
+    pub(super) fn count(&mut self, plan: &Plan, load: &mut dyn Load) -> Result<()> {
+        let says_nothing =
+            matches!(plan.request.on_conflict, OnConflict::Update | OnConflict::Replace);
+        let takes_too_long = self.counting > COUNTING + self.began.elapsed() / COUNTING_SHARE;
+        if plan.request.verify == Verify::None || !says_nothing || takes_too_long {
+            return Ok(());
+        }
+        let began = Instant::now();
+        // Others may delete rows of their own meanwhile: that is judged at the end, when as many may be there again.
+        self.entry.so_far.held = load.held()?.max(self.held());
+        self.counting += began.elapsed();
+        Ok(())
     }
 
     /// Looks at the table, and, where an earlier run has begun, whether it holds what that has left.
     pub(super) fn begin(
+        &mut self,
+        plan: &Plan,
+        observer: &dyn Observer,
+        load: &mut dyn Load,
+        rejects: &mut RejectFiles,
+    ) -> Result<()> {
+        let begun = self.look(plan, observer, load, rejects);
+        self.is_refused = begun.as_ref().is_err_and(Error::is_refusal);
+        begun
+    }
+
+    fn look(
         &mut self,
         plan: &Plan,
         observer: &dyn Observer,
@@ -94,16 +148,33 @@ impl Steps {
         }
         if plan.request.verify != Verify::None {
             observer.phase(&Phase::Verify);
-            let (rows, checksum) = (so_far.rows.loaded, so_far.checksum.clone());
-            let verdict = load.verify(&Sent { rows, checksum, grown: Cell::new(None) })?;
+            let (rows, checksum, held) = (so_far.rows.loaded, so_far.checksum.clone(), so_far.held);
+            let sent = Sent { rows, checksum, held, grown: Cell::new(None) };
+            let verdict = load.verify(&sent)?;
             if let Some(difference) = verdict.difference {
-                let what = format!(
+                let error = Error::target(format!(
                     "the rows of table {} have changed since the last step: {difference}",
                     plan.table
-                );
-                return Err(Error::target(what)
-                    .advise("look at what other programs did to the table")
-                    .advise("or go on with --verify none, if they had a right to"));
+                ))
+                .advise("look at what other programs did to the table");
+                let are_gone = sent.grown.get().is_none_or(|grown| grown < rows);
+                if !are_gone {
+                    return Err(error.advise("or go on with --verify none, if they had a right to"));
+                }
+                let forgets = forgets(&self.entry);
+                return Err(error
+                    .advise(match plan.request.on_conflict {
+                        OnConflict::Fail => {
+                            format!("or, where the table holds none of the load's rows any more, {forgets}")
+                        }
+                        _ => format!(
+                            "or begin at the first row, which repeats none of those that are left: {forgets}"
+                        ),
+                    })
+                    .advise(FROM_THE_FIRST_ROW)
+                    .advise(
+                        "or go on with --verify none, if rows were to be deleted: they are not loaded again",
+                    ));
             }
         }
         rejects.go_on(&so_far.rejects)
@@ -120,7 +191,7 @@ impl Steps {
     ) -> Result<()> {
         self.entry.steps += 1;
         self.entry.is_done = is_done;
-        self.entry.so_far = tally.so_far(rejects.lengths()?);
+        self.entry.so_far = tally.so_far(self.held(), rejects.lengths()?);
         load.record(&self.entry)?;
         rejects.publish()?;
         self.is_recorded = true;
@@ -143,7 +214,7 @@ impl Steps {
         if may_be_committed {
             rejects.keep();
         }
-        match self.committed > 0 || may_be_committed {
+        match (self.committed > 0 || may_be_committed) && !self.is_refused {
             true => Aftermath::Resumable { rows: self.rows_committed, or_more: may_be_committed },
             false => says,
         }

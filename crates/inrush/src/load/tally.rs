@@ -82,7 +82,8 @@ impl Tally {
 
     /// Begins with what earlier steps have brought.
     fn go_on(&mut self, plan: &Plan, so_far: &SoFar) {
-        let SoFar { point, rows, inputs, blanks, headers, spelled, checksum, rejects: _ } = so_far;
+        let SoFar { point, rows, inputs, blanks, headers, spelled, checksum, held: _, rejects: _ } =
+            so_far;
         (self.file, self.records, self.byte) = (point.file, point.records, point.byte);
         self.lines = point.lines.max(plan.source.inputs[point.file as usize].lines_before);
         (self.read, self.loaded) = (rows.read, rows.loaded);
@@ -100,7 +101,7 @@ impl Tally {
     }
 
     /// What a later run has to know to go on behind what there is.
-    pub(super) fn so_far(&self, rejects: Vec<RejectsLength>) -> SoFar {
+    pub(super) fn so_far(&self, held: Option<u64>, rejects: Vec<RejectsLength>) -> SoFar {
         let (file, byte, records, lines) = (self.file, self.byte, self.records, self.lines);
         let (read, loaded, rejected, skipped) =
             (self.read, self.loaded, self.rejected, self.skipped);
@@ -117,6 +118,7 @@ impl Tally {
             blanks: self.blanks,
             headers: self.headers.clone(),
             spelled: self.spelled.clone(),
+            held,
             checksum: self.checksum.clone(),
             rejects,
         }

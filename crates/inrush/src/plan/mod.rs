@@ -9,7 +9,7 @@ mod explain;
 mod lost;
 mod matching;
 mod spoilt;
-mod steps;
+pub(crate) mod steps;
 mod textual;
 
 pub(crate) use after::AS_ALL_ARE;

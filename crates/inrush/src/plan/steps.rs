@@ -296,7 +296,7 @@ fn unfinished(entry: &Entry, table: &str) -> Error {
 }
 
 /// How a user ends a load whose rows are gone.
-fn forgets(entry: &Entry) -> String {
+pub(crate) fn forgets(entry: &Entry) -> String {
     format!("DELETE FROM {} WHERE id = '{}' forgets that load", entry.ledger, entry.id)
 }
 
@@ -474,7 +474,7 @@ const INDEX: &str = "--index";
 pub(super) const HEADER: &str = "--header";
 
 /// What else a user can do.
-const FROM_THE_FIRST_ROW: &str = "or begin at the first row, without --resume: --guarantee chunks --if-exists truncate, which deletes the table's rows";
+pub(crate) const FROM_THE_FIRST_ROW: &str = "or begin at the first row, without --resume: --guarantee chunks --if-exists truncate, which deletes the table's rows";
 
 /// How files are loaded that have changed since they were, as far as the user has said what becomes of the table's rows.
 fn without_resume(if_exists: IfExists, table: &str) -> String {

@@ -407,6 +407,10 @@ impl Load for DuckLoad<'_> {
         Ok(Begun { before: self.before.clone(), definition })
     }
 
+    fn held(&mut self) -> Result<Option<u64>> {
+        self.rows()
+    }
+
     fn record(&mut self, entry: &Entry) -> Result<()> {
         self.session.begin()?;
         ledger::updated(self.session.execute(&ddl::ledger(ddl::table(self.job)).update(entry)?)?)

@@ -1096,6 +1096,10 @@ impl Load for MysqlLoad<'_> {
         Ok(Begun { before: self.before.clone(), definition })
     }
 
+    fn held(&mut self) -> Result<Option<u64>> {
+        self.rows()
+    }
+
     fn record(&mut self, entry: &Entry) -> Result<()> {
         let update = ddl::ledger(&self.job.table).update(entry)?;
         ledger::updated(self.changed_in_ledger(&update)?)

@@ -700,6 +700,10 @@ impl Load for PostgresLoad<'_> {
         Ok(Begun { before: self.before.clone(), definition })
     }
 
+    fn held(&mut self) -> Result<Option<u64>> {
+        self.rows().map_err(|failure| self.session.explain(failure))
+    }
+
     fn record(&mut self, entry: &Entry) -> Result<()> {
         let update = ddl::ledger(&self.target.schema, &self.target.name).update(entry)?;
         let rows = self.session.execute(update);

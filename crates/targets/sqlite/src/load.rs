@@ -534,6 +534,10 @@ impl Load for SqliteLoad<'_> {
         Ok(Begun { before: self.before.clone(), definition })
     }
 
+    fn held(&mut self) -> Result<Option<u64>> {
+        self.rows()
+    }
+
     fn record(&mut self, entry: &Entry) -> Result<()> {
         begin(&self.session, self.job)?;
         self.session.execute(&ddl::ledger(&self.job.table).update(entry)?)?;

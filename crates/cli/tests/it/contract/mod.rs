@@ -350,6 +350,7 @@ over_every_target! {
         resumed::a_type_that_was_asked_for_means_the_same_in_every_run,
         resumed::existing_rows_have_a_say_in_every_step,
         resumed::what_has_changed_since_the_last_step_is_refused,
+        resumed::rows_of_steps_that_are_gone_are_noticed,
         resumed::the_ledger_takes_no_rows_of_users,
         resumed::the_first_step_leaves_nothing_when_it_fails,
         resumed::every_form_of_file_goes_on_where_it_ended,

@@ -490,6 +490,60 @@ pub(super) fn what_has_changed_since_the_last_step_is_refused<P: Place>() {
     });
 }
 
+/// Also where rows change others, so that the loaded ones do not say how many the table has to hold.
+pub(super) fn rows_of_steps_that_are_gone_are_noticed<P: Place>() {
+    if !P::TRAITS.has_steps || !P::TRAITS.has_keys {
+        return;
+    }
+    P::for_each(|place| {
+        let files = place.files();
+        let count = || all_of(place, &COLUMNS).len();
+        files
+            .write("none.csv", "id,name\n")
+            .write("old.csv", "id,name\n1,old\n2,old\n3,old\n")
+            .write("other.csv", "id,name\n-1,another program's\n");
+        for how in ["fail", "skip", "update", "replace"] {
+            let key = ["--type", "id=integer", "--type", "name=text", "--primary-key", "id"];
+            load(place, &[&["none.csv", "--if-exists", "replace"][..], &key].concat()).exits(0);
+            // With the rows goes what the ledger knows of them.
+            let empties =
+                || load(place, &["none.csv", "--if-exists", "truncate", "--guarantee", "chunks"]);
+            empties().exits(0);
+            let how_to = ["--if-exists", "append", "--on-conflict", how];
+            let on = [&PLAIN[..], &IN_STEPS, &how_to, &["--max-rejects", "1", "--resume"]].concat();
+            let gone = |rows: usize| {
+                let run = load(place, &on).exits(1).ends_with_nothing_changed();
+                let run = run.says(&["have changed", "--if-exists truncate", "DELETE FROM"]);
+                assert!(!run.stderr.contains("resumable"), "{run:?}");
+                assert_eq!(count(), rows, "{how}");
+            };
+            stopped_by(place, &how_to).exits(1).says(&["resumable"]);
+            load(place, &["none.csv", "--if-exists", "truncate"]).exits(0);
+            gone(0);
+            // Who knows better goes on all the same.
+            load(place, &[&on[..], &["--verify", "none"]].concat()).exits(3);
+            assert!((1..ROWS - 500).contains(&count()), "{how}: {} rows", count());
+            // What is left need not be less than the table held before the first row.
+            let again = ["--if-exists", "truncate", "--on-conflict", how];
+            stopped_by(place, &again).exits(1).says(&["resumable"]);
+            load(place, &["old.csv", "--if-exists", "truncate"]).exits(0);
+            gone(3);
+            // Rows of others are as good as in a load that is all or nothing, where rows change others.
+            let is_open = matches!(how, "update" | "replace");
+            if !is_open {
+                continue;
+            }
+            empties().exits(0);
+            load(place, &["old.csv", "--if-exists", "append"]).exits(0);
+            stopped_by(place, &how_to).exits(1).says(&["resumable"]);
+            load(place, &["other.csv", "--if-exists", "append"]).exits(0);
+            let words = format!("row count verified within what --on-conflict {how} leaves open");
+            load(place, &on).exits(3).prints(&[&words]);
+            assert_eq!(count(), ROWS, "{how}");
+        }
+    });
+}
+
 /// The table in which a load is entered is none for rows of users, under whatever letters it is the same one.
 pub(super) fn the_ledger_takes_no_rows_of_users<P: Place>() {
     if !P::TRAITS.has_steps {
