@@ -55,6 +55,8 @@ pub(crate) struct Observed {
     tried: [Tried; CANDIDATES.len()],
     /// The first value that is a float among floats, and else rather an identifier: `1e5`, `-0`, whole numbers of more than 64 bits.
     odd: Option<Sight>,
+    /// The first value that begins with a byte order mark, as where one file was put behind another.
+    marked: Option<Sight>,
     /// Values written with a point, or otherwise as nothing but a float.
     points: u64,
     /// Floats of a source with types of its own that are no numbers: NaN and the infinities.
@@ -92,12 +94,20 @@ struct ReadSeen {
     meant: [u64; Family::ALL.len()],
     /// The first value that the options don't read.
     misfit: Option<Sight>,
+    /// How many such values are more than text as they are written.
+    plain: u64,
     /// The first value that two forms read differently, and these.
     two_ways: Option<(Sight, [String; 2])>,
     text: Vec<u8>,
 }
 
 impl ReadSeen {
+    /// Whether values were found that are others as the options read them, and more of these than of values that only are any as they
+    /// are written: then the options are meant for the column, whatever else stands there.
+    fn is_meant(&self) -> bool {
+        self.meant.iter().any(|meant| *meant > self.plain)
+    }
+
     fn sights(&mut self) -> impl Iterator<Item = &mut Sight> {
         let two_ways = self.two_ways.as_mut().map(|(sight, _)| sight);
         self.misfit.iter_mut().chain(two_ways)
@@ -214,8 +224,8 @@ impl Observed {
     pub(crate) fn of(reads: Option<&Arc<ColumnReads>>) -> Self {
         let read = reads.map(|reads| {
             let (reads, seen) = (Arc::clone(reads), Observed::default());
-            let (meant, misfit, two_ways) = Default::default();
-            Box::new(ReadSeen { reads, seen, meant, misfit, two_ways, text: Vec::new() })
+            let (meant, misfit, plain, two_ways, text) = Default::default();
+            Box::new(ReadSeen { reads, seen, meant, misfit, plain, two_ways, text })
         });
         Self { read, ..Self::default() }
     }
@@ -255,7 +265,7 @@ impl Observed {
     #[inline(never)]
     fn read(&mut self, value: &[u8], spot: Spot, is_typed: bool) {
         let Some(read) = self.read.as_deref_mut() else { return };
-        let ReadSeen { reads, seen, meant, misfit, two_ways, text } = read;
+        let ReadSeen { reads, seen, meant, misfit, plain, two_ways, text } = read;
         text.clear();
         let family = match is_typed {
             true => reads.canonical_typed(value, text),
@@ -268,6 +278,7 @@ impl Observed {
             }
             None => {
                 misfit.get_or_insert_with(|| Sight { value: shorten(value), spot });
+                *plain += u64::from(general(value).fits != 0);
                 if !reads.is_declared() {
                     seen.count(value, spot, &Class::default());
                 }
@@ -282,7 +293,7 @@ impl Observed {
         }
     }
 
-    /// What is reported of the column: of its values as the options of reading have them, where those make a type of it, and else as they are
+    /// What is reported of the column: of its values as the options of reading have them, where these are for it, and else as they are
     /// written.
     fn reported(&self) -> &Self {
         match &self.read {
@@ -291,20 +302,38 @@ impl Observed {
         }
     }
 
-    /// Whether the column's type is that of its values as the options of reading have them. Strings of JSON that look like numbers or
-    /// booleans are of such a type only if any of them is written as the options say: `"12"` beside `"1,5"`, and not for itself.
+    /// Whether the column's type is that of its values as the options of reading have them: because these make a type of all, or because
+    /// most values that can tell are meant so. Then it is text where one can't be read, for as it is written 1.234 would be another number.
+    /// Strings of JSON that look like numbers or booleans are of such a type only if any of them is written as the options say: `"12"`
+    /// beside `"1,5"`, and not for itself.
     fn is_read(&self) -> bool {
         self.read.as_ref().is_some_and(|read| {
-            let is_meant = || self.own_type() != Type::Text || read.meant.iter().any(|n| *n > 0);
+            let is_typed = || self.own_type() != Type::Text;
             let has_type = || read.seen.values > 0 && read.seen.own_type() != Type::Text;
-            read.reads.is_declared() || has_type() && is_meant()
+            read.reads.is_declared() || read.is_meant() || has_type() && is_typed()
         })
+    }
+
+    /// Whether it has values, and no options are said that read them all, or declare what they are.
+    fn is_open(&self) -> bool {
+        let is_read = |read: &ReadSeen| {
+            let is_all = read.reads.makes_values() && read.misfit.is_none();
+            read.reads.is_declared() || is_all
+        };
+        self.values > 0 && !self.read.as_deref().is_some_and(is_read)
+    }
+
+    /// The type of the column as it stands, where it is [open](ReadFacts::is_open).
+    pub(crate) fn open_type(&self) -> Option<Type> {
+        self.is_open().then(|| self.ty())
     }
 
     /// What the options of reading make of the column.
     pub(crate) fn reads(&self, inputs: &[Input]) -> ReadFacts {
         let (is_null, fractions) = (self.is_null(), self.reported().fractions());
-        let mut facts = ReadFacts { is_null, fractions, ..ReadFacts::default() };
+        let (is_open, marked) = (self.is_open(), self.marked.as_ref());
+        let marked = marked.map(|sight| sight.misfit(inputs));
+        let mut facts = ReadFacts { is_null, is_open, fractions, marked, ..ReadFacts::default() };
         let Some(read) = &self.read else { return facts };
         let fits = |seen: &Self, family| {
             let tried = CANDIDATES.iter().zip(&seen.tried);
@@ -339,9 +368,9 @@ impl Observed {
         facts
     }
 
-    /// What options for all columns read of a column that is taken as it is written.
+    /// What options for all columns read of a column that is taken as it is written, or is text because they don't read all of it.
     fn unread(&self, read: &ReadSeen, inputs: &[Input]) -> Option<Unread> {
-        if self.is_read() {
+        if read.reads.is_declared() {
             return None;
         }
         let (family, meant) = Family::ALL.into_iter().zip(read.meant).max_by_key(|(_, n)| *n)?;
@@ -361,8 +390,10 @@ impl Observed {
         }
         let family = if has_points { Family::Number } else { family };
         let (options, words) = read.reads.said_of(family);
+        let is_plain = Family::of(self.own_type()) == Some(family);
+        let as_written = family.as_written().filter(|_| is_plain && self.is_read());
         let misfit = read.misfit.as_ref()?.misfit(inputs);
-        Some(Unread { options, words, fitting: meant, seen: self.values, misfit })
+        Some(Unread { options, words, as_written, fitting: meant, seen: self.values, misfit })
     }
 
     /// Looks at a value as it is written. Nearly all numbers of a column of numbers bring no news.
@@ -396,6 +427,9 @@ impl Observed {
         let sight = || Sight { value: shorten(value), spot };
         if class.is_odd {
             self.odd.get_or_insert_with(sight);
+        }
+        if value.starts_with("\u{feff}".as_bytes()) {
+            self.marked.get_or_insert_with(sight);
         }
         if is_null_like(value) {
             self.null_like += 1;
@@ -432,6 +466,14 @@ impl Observed {
         self.is_textual = self.tried.iter().all(is_misfit);
     }
 
+    /// Whether the value that was looked at is a way to write NULL in quotes.
+    fn note_quotes(&mut self, is_null: bool) {
+        self.null_quoted += u64::from(is_null);
+        if let Some(read) = &mut self.read {
+            read.seen.null_quoted += u64::from(is_null);
+        }
+    }
+
     /// A float that is no number. That it is a float its own type says, as no text would: `NaN` may be a name.
     pub(crate) fn add_special(&mut self, value: &[u8], spot: Spot) {
         let class =
@@ -464,6 +506,7 @@ impl Observed {
         if let (Some(read), Some(other)) = (&mut self.read, &other.read) {
             read.seen.merge(&other.seen);
             read.meant.iter_mut().zip(other.meant).for_each(|(sum, more)| *sum += more);
+            read.plain += other.plain;
             Sight::earlier(&mut read.misfit, &other.misfit);
             if let Some((sight, _)) = &other.two_ways
                 && read.two_ways.as_ref().is_none_or(|(known, _)| sight.spot < known.spot)
@@ -495,12 +538,14 @@ impl Observed {
         }
         Sight::earlier(&mut self.padded, &other.padded);
         Sight::earlier(&mut self.odd, &other.odd);
+        Sight::earlier(&mut self.marked, &other.marked);
     }
 
     /// The values that decide something.
     fn sights(&mut self) -> impl Iterator<Item = &mut Sight> {
         let misfits = self.tried.iter_mut().filter_map(|tried| tried.misfit.as_mut());
-        misfits.chain(&mut self.padded).chain(&mut self.odd).chain(&mut self.finest)
+        let others = [&mut self.padded, &mut self.odd, &mut self.finest, &mut self.marked];
+        misfits.chain(others.into_iter().flatten())
     }
 
     /// Values were told apart by their row in the chunk alone, from 0: now their records' `starts` are known.
@@ -550,8 +595,8 @@ impl Observed {
         self.values
     }
 
-    /// What the column is as each of the types, narrowest first, and after these of its values as the options of reading have them: how
-    /// many values fit, and which is the first that doesn't.
+    /// What the column is as each of the types, narrowest first: how many values fit, and which is the first that doesn't. Of values as
+    /// the options of reading have them, where these are for the column, and else behind those as they are written.
     pub(crate) fn attempts(&self, inputs: &[Input]) -> Vec<Attempt> {
         let attempts = |seen: &Self| {
             let attempt = |(candidate, tried): (&Candidate, &Tried)| Attempt {
@@ -561,8 +606,9 @@ impl Observed {
             };
             CANDIDATES.iter().zip(&seen.tried).map(attempt).collect::<Vec<_>>()
         };
-        let read = self.read.as_ref().map(|read| attempts(&read.seen));
-        attempts(self).into_iter().chain(read.into_iter().flatten()).collect()
+        let other = self.read.as_ref().filter(|_| !self.is_read());
+        let other = other.map(|read| attempts(&read.seen));
+        attempts(self.reported()).into_iter().chain(other.into_iter().flatten()).collect()
     }
 
     /// Whether it has any value but NULL.
@@ -860,6 +906,11 @@ impl Surveyor {
     }
 }
 
+/// Whether it depends on the target whether a text is a value.
+pub(crate) fn has_nul(value: &[u8]) -> bool {
+    memchr::memchr(0, value).is_some()
+}
+
 /// Whether a field's value looks like a way to write NULL and stands in quotes, where only an empty one can be said to be NULL.
 pub(crate) fn is_null_in_quotes<R: Row>(row: &R, column: usize, value: &[u8]) -> bool {
     let is_quoted = row.fields().get(column).is_some_and(|field| field.form.is_quoted());
@@ -875,6 +926,8 @@ impl EncodeRow for Surveyor {
             if let Some((home, span)) = row.value(column, &mut wire.values) {
                 let value = row.bytes(home, span, &wire.values);
                 match row.typed(column) {
+                    // It may be what a crash has left, or be a bad row's. What stands beside it is what it is.
+                    None if has_nul(value) => {}
                     Some(Typed::Float(number)) if !number.is_finite() => {
                         seen.add_special(value, spot);
                     }
@@ -882,7 +935,7 @@ impl EncodeRow for Surveyor {
                     None if row.is_typed(column) => seen.add_typed(value, spot),
                     None => seen.add(value, spot),
                 }
-                seen.null_quoted += u64::from(is_null_in_quotes(row, column, value));
+                seen.note_quotes(is_null_in_quotes(row, column, value));
             }
         }
         self.rows += 1;

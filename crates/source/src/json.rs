@@ -581,7 +581,9 @@ impl Source {
         let names = fields.iter().map(of_name).sum();
         let row_bytes = record_bytes(&samples).map(|bytes| bytes.saturating_sub(names));
         let rows_seen = records(&samples);
-        let types = fields.iter().map(|field| Some(field.ty));
+        // A number of JSON stands for itself.
+        let is_open = |field: &&FieldFacts| field.reads.is_open && field.ty != Type::Float;
+        let types = fields.iter().map(|field| Some(field).filter(is_open).map(|field| field.ty));
         for (at, proposal) in source.propose(types, samples).into_iter().enumerate() {
             fields[at].reads.proposal = proposal;
         }

@@ -10,7 +10,7 @@ use inrush_core::value::rule;
 use inrush_core::{Proposal, Type};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::infer::{is_null_in_quotes, is_null_like, note_spelling};
+use crate::infer::{has_nul, is_null_in_quotes, is_null_like, note_spelling};
 
 /// The column's name while its forms are tried.
 const NAME: &str = "c";
@@ -84,20 +84,29 @@ struct Form {
     reads: Arc<ColumnReads>,
     /// What the request for it was, where columns don't share it: an amount has the currency of its own column.
     own: Option<ReadRequest>,
-    /// Whether what it reads are integers as well: then it is proposed for columns of these that are to be days.
-    is_of_digits: bool,
+    /// The type of the columns that it is for, as their values stand.
+    of: Type,
 }
 
 /// All forms, made once: a table may have hundreds of columns.
 static FORMS: LazyLock<Vec<Form>> = LazyLock::new(forms);
 
-/// The form of days that are integers.
+/// The form of integers that are to be days.
 static DIGITS: LazyLock<Option<Form>> = LazyLock::new(|| {
     let request =
         ReadRequest { date_formats: vec![format!("{NAME}=%Y%m%d")], ..Default::default() };
     let options = vec![("--date-format", "%Y%m%d".to_owned())];
     let reads = read(&request)?;
-    Some(Form { family: Family::Day, options, reads, own: None, is_of_digits: true })
+    Some(Form { family: Family::Day, options, reads, own: None, of: Type::Integer })
+});
+
+/// The form of floats that are thousands where decimals have commas: all have three digits behind the point.
+static GROUPS: LazyLock<Option<Form>> = LazyLock::new(|| {
+    let said = |value: &str| vec![format!("{NAME}={value}")];
+    let request = ReadRequest { decimals: said(","), thousands: said("."), ..Default::default() };
+    let options = vec![("--decimal", ",".to_owned()), ("--thousands", ".".to_owned())];
+    let reads = read(&request)?;
+    Some(Form { family: Family::Number, options, reads, own: None, of: Type::Float })
 });
 
 /// A form that all values of a column have so far.
@@ -108,7 +117,7 @@ struct Tried {
     sum: u64,
     has_true: bool,
     has_false: bool,
-    /// Of numbers: whether any is written with what the form is for, and is none without it.
+    /// Of numbers: whether any is written with what the form is for, and is none, or another, without it.
     has_sign: bool,
 }
 
@@ -134,13 +143,14 @@ impl Tried {
     /// Whether the form reads a value as well.
     fn takes(&mut self, value: &[u8], text: &mut Vec<u8>) -> bool {
         let is_day = || inrush_scan::integer(value).is_ok_and(rule::is_compact_day);
-        if self.form.is_of_digits && !is_day() {
+        if self.form.of == Type::Integer && !is_day() {
             return false;
         }
         text.clear();
         let is_read = self.reads.canonical(value, text).is_some()
             && (self.form.family != Family::Number || !is_identifier(value));
-        self.has_sign |= text != value && inrush_scan::float(value).is_err();
+        let is_float = self.form.of == Type::Float;
+        self.has_sign |= text != value && (is_float || inrush_scan::float(value).is_err());
         self.has_true |= text == b"true";
         self.has_false |= text == b"false";
         self.sum = xxh3_64_with_seed(text, self.sum);
@@ -177,12 +187,14 @@ impl Forms {
     fn of(ty: Type) -> Option<Self> {
         match ty {
             Type::Text => Some(Self::default()),
-            Type::Integer => {
-                let tried = DIGITS.as_ref().map(Tried::of).into_iter().collect();
-                Some(Self { tried, ..Self::default() })
-            }
+            Type::Integer => DIGITS.as_ref().map(Self::one),
+            Type::Float => GROUPS.as_ref().map(Self::one),
             _ => None,
         }
+    }
+
+    fn one(form: &'static Form) -> Self {
+        Self { tried: vec![Tried::of(form)], ..Self::default() }
     }
 
     /// Looks at a value, of which an option may say that it is NULL or may not; `text` is room to work in.
@@ -208,7 +220,7 @@ impl Forms {
     }
 }
 
-/// Looks whether the values of columns of text, or of integers, are of one form.
+/// Looks whether the values of columns of text, or of numbers, are of one form.
 pub(crate) struct Proposer {
     /// By column; none for what is neither.
     forms: Vec<Option<Forms>>,
@@ -240,6 +252,9 @@ impl EncodeRow for Proposer {
             wire.values.clear();
             let Some((home, span)) = row.value(column, &mut wire.values) else { continue };
             let value = row.bytes(home, span, &wire.values);
+            if has_nul(value) {
+                continue;
+            }
             let may_be_null = !(*has_quotes && is_null_in_quotes(row, column, value));
             forms.add(value, may_be_null, text);
         }
@@ -259,12 +274,13 @@ impl EncodeRow for Proposer {
 fn proposal(forms: &[Tried], values: u64) -> Option<Proposal> {
     let first = forms.first()?;
     let is_of_family = |other: &Tried| other.form.family == first.form.family;
+    let are_floats = first.form.of == Type::Float;
     let is_known = match first.form.family {
         Family::Number => first.has_sign && forms.iter().all(is_of_family),
         Family::Truth => forms.len() == 1 && first.has_true && first.has_false,
         Family::Day | Family::Moment => forms.iter().all(is_of_family),
     };
-    let others: Vec<&Tried> = match first.form.family {
+    let rest: Vec<&Tried> = match first.form.family {
         // 02/02/2024 is one day in two forms, and the next value is not.
         Family::Day | Family::Moment => forms[1..].iter().collect(),
         // 1,234 is one and a bit, or a thousand and more; most forms make the same numbers of all, whichever is taken.
@@ -274,12 +290,15 @@ fn proposal(forms: &[Tried], values: u64) -> Option<Proposal> {
         }
         Family::Truth => Vec::new(),
     };
+    let others = rest.iter().map(|other| other.form.options.clone());
+    // Floats are numbers as they stand.
+    let as_written = first.form.family.as_written().filter(|_| are_floats).map(|way| vec![way]);
     is_known.then(|| Proposal {
         family: first.form.family,
         options: first.form.options.clone(),
         words: first.reads.declared_words(),
         values,
-        others: others.iter().map(|other| other.form.options.clone()).collect(),
+        others: others.chain(as_written).collect(),
     })
 }
 
@@ -290,7 +309,7 @@ fn forms() -> Vec<Form> {
         let options = options.iter().map(|(option, value)| (*option, (*value).to_owned()));
         let options = options.collect();
         let own = (!request.types.is_empty()).then_some(request);
-        forms.push(Form { family, options, reads, own, is_of_digits: false });
+        forms.push(Form { family, options, reads, own, of: Type::Text });
     };
     let named = |value: &str| vec![format!("{NAME}={value}")];
     for (decimal, group) in NUMBERS {
@@ -364,7 +383,23 @@ mod tests {
         for none in [&["20240229", "20240230"][..], &["20240229", "7"], &["21010101"], &[]] {
             assert_eq!(proposed(none), None, "{none:?}");
         }
-        assert!(Forms::of(Type::Float).is_none());
+        assert!(Forms::of(Type::Boolean).is_none());
+    }
+
+    #[test]
+    fn floats_of_three_digits_behind_the_point_may_be_thousands() {
+        let proposed = |values: &[&str]| {
+            let (mut forms, mut text) = (Forms::of(Type::Float)?, Vec::new());
+            values.iter().for_each(|value| forms.add(value.as_bytes(), true, &mut text));
+            let proposal = forms.proposal()?;
+            let others = proposal.others.iter().map(|options| shown(options)).collect();
+            Some((shown(&proposal.options), others))
+        };
+        let both = ("--decimal , --thousands .".to_owned(), vec!["--decimal .".to_owned()]);
+        assert_eq!(proposed(&["1.234", "-12.000", "7"]), Some(both));
+        for none in [&["1.234", "1.5"][..], &["0.750"], &["1234.500"], &["1e5"], &[]] {
+            assert_eq!(proposed(none), None, "{none:?}");
+        }
     }
 
     #[test]

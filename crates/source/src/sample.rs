@@ -97,22 +97,19 @@ impl Source {
         }
         texts.extend(self.spread(&heads[0], Some(dialect))?);
         let (seen, texts) = self.survey(texts, width);
-        let ty = |seen: &Observed| (seen.values() > 0).then(|| seen.ty());
         let (row_bytes, rows) = (record_bytes(&texts), records(&texts));
-        let proposals = self.propose(seen.iter().map(ty), texts);
+        let proposals = self.propose(seen.iter().map(Observed::open_type), texts);
         Ok(Sampled { seen, proposals, row_bytes, rows })
     }
 
-    /// What to say of columns that are text, and of integers that are to be days, where all of their values in the samples are written in one way that an option reads.
+    /// What to say of columns that are open to it and of these types, where all of their values in the samples are written in one way that
+    /// an option reads: of text, of integers that are to be days, of floats that may be thousands.
     pub(super) fn propose(
         &self,
         types: impl Iterator<Item = Option<Type>>,
         texts: Vec<Sample>,
     ) -> Vec<Option<Proposal>> {
-        let reads = |at: usize| self.reads.get(at).and_then(Option::as_ref);
-        let is_free = |at: usize| reads(at).is_none_or(|reads| !reads.makes_values());
-        let columns: Vec<Option<Type>> =
-            types.enumerate().map(|(at, ty)| ty.filter(|_| is_free(at))).collect();
+        let columns: Vec<Option<Type>> = types.collect();
         let found = Arc::new(Mutex::new(vec![None; columns.len()]));
         if columns.iter().any(Option::is_some) {
             let has_quotes = matches!(self.grammar, Grammar::Delimited(_));

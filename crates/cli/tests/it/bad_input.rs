@@ -347,6 +347,31 @@ fn a_nul_byte_is_a_bad_row() {
     refused(&fixture, "in.csv", &[], &["in.csv", "column 2 in the header", "NUL"]);
 }
 
+/// Where a row with a NUL is the only one that has a value of a column, the value says what the column is.
+#[test]
+fn values_beside_a_nul_are_what_they_are() {
+    let fixture = Fixture::new();
+    for rows in ["1,x\0y\n", "1,x\0y\n,z\n"] {
+        fixture.write("in.csv", format!("a,b\n{rows}"));
+        let report = fixture.report(&[
+            "in.csv",
+            "jsonl:out.jsonl",
+            "--if-exists",
+            "replace",
+            "--header",
+            "yes",
+        ]);
+        assert_eq!(report["warnings"], serde_json::json!([]), "{rows:?}");
+        assert_eq!(report["plan"]["columns"][0]["type"], "integer", "{rows:?}");
+        assert!(fixture.read("out.jsonl").starts_with(b"{\"a\":1,\"b\":\"x\\u0000y\"}\n"));
+    }
+    // And the text with the NUL says nothing of its own.
+    fixture.write("in.csv", "a,b\n1,2\n3,\0\0\n");
+    let load = ["in.csv", "t.db", "--max-rejects", "1"];
+    fixture.load(&load).exits(3);
+    assert_eq!(fixture.query("t.db", "SELECT a, b FROM \"in\""), rows![[1, 2]]);
+}
+
 #[test]
 fn invalid_utf_8_is_a_bad_row_and_never_a_replacement_character() {
     let fixture = with_database();

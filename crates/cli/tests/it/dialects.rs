@@ -369,6 +369,25 @@ fn byte_order_marks_and_utf_16() {
     assert_eq!(header("\u{feff}\"id\",name\n1,a\n", &[]), ["id", "name"]);
 }
 
+/// As where files were put one behind another. The mark is a part of the value, and is said to be.
+#[test]
+fn a_byte_order_mark_within_a_file_is_named() {
+    let fixture = Fixture::new();
+    let part = "\u{feff}id,name\n1,a\n";
+    for (name, bytes) in [
+        ("utf8.csv", part.repeat(2).into_bytes()),
+        ("utf16.csv", utf16(&part.repeat(2), u16::to_le_bytes)),
+        ("quoted.csv", "\u{feff}id,name\n1,a\n\u{feff}\"1\",b\n".into()),
+        ("strings.jsonl", "{\"id\":\"1\"}\n{\"id\":\"2\"}\n{\"id\":\"\u{feff}1\"}\n".into()),
+    ] {
+        fixture.write(name, bytes);
+        let notes = fixture.report(&[name, "t.db"])["warnings"].to_string();
+        let said = "begins with a byte order mark, as where a file was put behind another one";
+        assert!(notes.contains(said), "{name}: {notes}");
+        assert!(notes.contains("column id: '") && notes.contains("(line 3)"), "{name}: {notes}");
+    }
+}
+
 #[test]
 fn a_long_file_in_utf_16() {
     let rows: String = (0..60_000).map(|n| format!("{n},na\u{ef}ve \u{1f600} {n}\n")).collect();

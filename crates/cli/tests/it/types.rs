@@ -761,11 +761,88 @@ fn a_column_whose_values_an_option_reads_in_part_says_so() {
     let notes = files.report(&args)["warnings"].to_string();
     let said = "column x is taken as it is written: none of 2 values seen is a number with ',' before its decimals, such as '1.234'";
     assert!(notes.contains(said) && !notes.contains("column y"), "{notes}");
+    // Most are what they are as they are written.
+    files.write("t.csv", "amt\n1.5\n2.75\n1.125\n");
+    let numbers = ["--decimal", ",", "--thousands", "."];
+    let args = ["t.csv", "t.db", "--if-exists", "replace"];
+    let notes = files.report(&[&args[..], &numbers].concat())["warnings"].to_string();
+    let said = "column amt is taken as it is written: 1 of 3 values seen are a number with ',' before its decimals \
+                and '.' between groups of three digits, but '1.5' (line 2) is not";
+    assert!(notes.contains(said), "{notes}");
+    assert_eq!(files.query("t.db", "SELECT amt FROM t"), rows![[1.5], [2.75], [1.125]]);
     // Texts among which are a few such values, numbers that mean the same either way, and words: no word of these.
     let texts: String = (0..30).map(|id| format!("{id};word {id}\n")).collect();
     files.write("t.csv", format!("id;text\n{texts}30;1,5\n"));
     let args = ["t.csv", "t.db", "--if-exists", "replace", "--decimal", ","];
     assert_eq!(files.report(&args)["warnings"], serde_json::json!([]));
+}
+
+/// A few values that options for all columns don't read make no other numbers, or days, of most.
+#[test]
+fn values_that_most_of_a_column_are_not_leave_the_others_what_options_make_of_them() {
+    let files = Fixture::new();
+    let thousands = "a;1.234\n".repeat(200_000);
+    files.write("in.csv", format!("k;v\n{thousands}b;1.5\n"));
+    let numbers = ["--decimal", ",", "--thousands", "."];
+    let into = ["in.csv", "t.db", "--table", "t", "--if-exists", "replace"];
+    let load = |more: &[&'static str]| [&into[..], more].concat();
+    let found = || files.query("t.db", "SELECT v, count(*) FROM t GROUP BY 1 ORDER BY 1");
+    let notes = files.report(&load(&numbers))["warnings"].to_string();
+    assert!(notes.contains("column v is text") && notes.contains("'1.5'"), "{notes}");
+    assert_eq!(found(), rows![["1.234", 200_000], ["1.5", 1]]);
+    let allowed = [&numbers[..], &["--max-rejects", "1%"]].concat();
+    files.load(&load(&allowed)).exits(3);
+    assert_eq!(found(), rows![[1234, 200_000]]);
+    // As the note has it.
+    let way = "--decimal v=. takes all values as they are written";
+    assert!(notes.contains(way), "{notes}");
+    files.load(&load(&[&numbers[..], &["--decimal", "v=."]].concat())).exits(0);
+    assert_eq!(found(), rows![[1.234, 200_000], [1.5, 1]]);
+    // A value that none of them is as it stands, beside one that only is a number as it stands.
+    files.write("in.csv", "k;v\na;1.234\na;2.500\na;1.234,5\na;1.5\n");
+    let notes = files.report(&load(&numbers))["warnings"].to_string();
+    let said = "column v is text: 3 of 4 values seen are a number with ',' before its decimals and '.' between groups of three \
+                digits, but '1.5' (line 5) is not (--decimal v=, --thousands v=. makes such rows bad rows)";
+    assert!(notes.contains(said), "{notes}");
+    files.write("in.csv", "k;v\na;2024-01-02\na;2024-03-04\na;2024-01-13\n");
+    let notes = files.report(&load(&["--date-format", "%Y-%d-%m"]))["warnings"].to_string();
+    let said = "2 of 3 values seen are a date as %Y-%d-%m has it, but '2024-01-13' (line 4) is not";
+    assert!(notes.contains(said) && notes.contains("--date-format v=%Y-%m-%d takes"), "{notes}");
+    assert_eq!(found(), rows![["2024-01-02", 1], ["2024-01-13", 1], ["2024-03-04", 1]]);
+}
+
+/// A German export, whose counts have points between thousands.
+#[test]
+fn floats_that_may_be_thousands_are_named_where_decimals_have_commas() {
+    let files = Fixture::new();
+    files.write("eu.csv", "Artikel;Menge;Preis\nA;1.234;5,50\nB;2.500;7,25\nC;12.000;1.250,00\n");
+    let ways = "column Menge: 3 values seen, and all may be read in 2 ways, so none is proposed: say which, \
+                --decimal Menge=, --thousands Menge=. or --decimal Menge=. (they are loaded as the last has them)";
+    let price = ["--decimal", "Preis=,", "--thousands", "Preis=."];
+    let load = ["eu.csv", "t.db", "--if-exists", "replace"];
+    for (options, proposed) in [(&[][..], true), (&price, false), (&["--decimal", ","], true)] {
+        let report = files.report(&[&load[..], options].concat());
+        let notes = report["warnings"].to_string();
+        assert!(notes.contains(ways), "{options:?}: {notes}");
+        let found: Vec<&str> = report["plan"]["proposals"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .flat_map(|one| one["options"].as_array().unwrap())
+            .map(|option| option.as_str().unwrap())
+            .collect();
+        assert_eq!(found, if proposed { &price[..] } else { &[] }, "{options:?}");
+    }
+    // As it is said.
+    let meant = [&load[..], &price, &["--decimal", "Menge=,", "--thousands", "Menge=."]].concat();
+    assert_eq!(files.report(&meant)["warnings"], serde_json::json!([]));
+    assert_eq!(files.query("t.db", "SELECT Menge FROM eu"), rows![[1234], [2500], [12_000]]);
+    let meant = [&load[..], &price, &["--decimal", "Menge=."]].concat();
+    assert_eq!(files.report(&meant)["warnings"], serde_json::json!([]));
+    assert_eq!(files.query("t.db", "SELECT Menge FROM eu"), rows![[1.234], [2.5], [12.0]]);
+    // Without a comma anywhere they are floats, and nothing else.
+    files.write("eu.csv", "Artikel;Menge;Preis\nA;1.234;5.50\nB;2.500;7.25\n");
+    assert_eq!(files.report(&load)["warnings"], serde_json::json!([]));
 }
 
 #[test]

@@ -25,6 +25,7 @@ use crate::encode::Moment;
 use crate::facts::{FieldFacts, Misfit};
 use crate::schema::{Column, Type};
 use crate::value::double::special;
+use crate::wording::said_of;
 pub use clocks::Clocks;
 pub use columns::{Added, ColumnRequest, is_alike, of_source, rejoined};
 use format::Format;
@@ -60,6 +61,15 @@ impl Family {
 
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Number, Self::Truth, Self::Day, Self::Moment];
+
+    /// The option that says of a column that its values are written as inrush writes them, where there is one.
+    pub fn as_written(self) -> Option<(&'static str, String)> {
+        match self {
+            Self::Number => Some(("--decimal", ".".to_owned())),
+            Self::Day => Some(("--date-format", "%Y-%m-%d".to_owned())),
+            Self::Truth | Self::Moment => None,
+        }
+    }
 }
 
 /// What was found of a column's values, as the options of reading read them, and as they are written.
@@ -72,16 +82,20 @@ pub struct ReadFacts {
     /// Where the column's type is the table's or the user's word: of what families its values stand as they are, because the options
     /// read none of those seen.
     pub plain: Families,
-    /// Where the guess is of values as they are written although the options read some of them.
+    /// Where the guess is not of values as the options read them, although they read some.
     pub unread: Option<Unread>,
     /// For amounts and shares: the decimal that holds those seen.
     pub exact: Option<Type>,
     /// The first value that two forms read differently, and these, of which the first is taken.
     pub two_ways: Option<(Misfit, [String; 2])>,
-    /// Where no options concern the column: those that would read all of its values.
+    /// Whether options that would read all of its values may be proposed: those that are said don't.
+    pub is_open: bool,
+    /// Where it may be: these options.
     pub proposal: Option<Proposal>,
     /// How long its numbers are behind their points, where some have one.
     pub fractions: Option<Fractions>,
+    /// The first value that begins with a byte order mark.
+    pub marked: Option<Misfit>,
 }
 
 /// Digits of a column's numbers behind their points, of those that have one.
@@ -96,10 +110,10 @@ pub struct Fractions {
 }
 
 impl ReadFacts {
-    /// The same with what to propose.
+    /// The same with what to propose, where anything may be.
     #[must_use]
     pub fn proposing(self, proposal: Option<Proposal>) -> Self {
-        Self { proposal, ..self }
+        Self { proposal: proposal.filter(|_| self.is_open), ..self }
     }
 }
 
@@ -110,12 +124,26 @@ pub struct Unread {
     pub options: Vec<(&'static str, String)>,
     /// What a value is to them, in words.
     pub words: String,
-    /// Values that they read.
+    /// Where the column is text because of them, and would be of other values without: the option that has it so.
+    pub as_written: Option<(&'static str, String)>,
+    /// Values that they read as others than are written.
     pub fitting: u64,
     /// Values seen.
     pub seen: u64,
     /// The first that they don't read.
     pub misfit: Misfit,
+}
+
+impl Unread {
+    /// What to say of the column to have its values read so, or as they are written.
+    pub fn advice(&self, column: &str) -> String {
+        let said = self.options.iter().map(|(option, value)| said_of(option, column, value));
+        let said = said.collect::<Vec<_>>().join(" ");
+        let as_written = self.as_written.as_ref().map(|(option, value)| {
+            format!(", {} takes all values as they are written", said_of(option, column, value))
+        });
+        format!("{said} makes such rows bad rows{}", as_written.unwrap_or_default())
+    }
 }
 
 /// Why a text is no value.
@@ -176,6 +204,11 @@ pub struct Proposal {
 }
 
 impl Proposal {
+    /// Whether the values are of such a kind as they stand, too, so that they are taken for what they may not be.
+    pub fn is_of_values(&self) -> bool {
+        self.family.as_written().is_some_and(|way| self.others.contains(&vec![way]))
+    }
+
     /// Whether the values of another column are written as this one's are.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {

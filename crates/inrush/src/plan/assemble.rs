@@ -462,7 +462,8 @@ impl Plan {
         hints.extend(unread(request, facts, choice, shape));
         hints.extend(unapplied(&facts.source, choice, source));
         hints.extend(in_utc(shape));
-        hints.extend(proposed(request, &facts.source, choice));
+        hints.extend(marked(&facts.source, choice));
+        hints.extend(proposed(request, &facts.source, choice, source));
         hints.extend(target.cautions(job));
         job.choice.reasons.extend(reasons);
         job.choice.hints.extend(hints);
@@ -604,7 +605,7 @@ impl Plan {
     /// Options that would read columns whose values are all written in one way, and in no other that is known. Nothing is read so
     /// unless the user says it.
     pub fn proposals(&self) -> Vec<Proposed> {
-        proposals(&self.request, &self.facts.source, &self.choice)
+        proposals(&self.request, &self.facts.source, &self.choice, &self.source)
     }
 }
 
@@ -613,6 +614,7 @@ fn readable<'a>(
     request: &Request,
     facts: &'a SourceFacts,
     choice: &Choice,
+    source: &Source,
 ) -> Vec<(&'a str, &'a Proposal)> {
     let readable = |(field, column): (&usize, &Column)| {
         let field = &facts.fields[*field];
@@ -621,10 +623,36 @@ fn readable<'a>(
         let is_of_type = Family::of(column.ty).is_some_and(|own| {
             own == proposal.family || own == Family::Moment && proposal.family == Family::Day
         });
-        let is_meant = is_guess && request.inference == Inference::Infer || is_of_type;
+        let is_meant = is_guess && request.inference == Inference::Infer
+            || is_of_type && !(proposal.is_of_values() && column.is_asked());
         is_meant.then(|| (field.source_name(), proposal))
     };
-    choice.fields.iter().zip(&choice.columns).filter_map(readable).collect()
+    let found = choice.fields.iter().zip(&choice.columns).filter_map(readable);
+    let mut found: Vec<(&str, &Proposal)> = found.collect();
+    // Numbers with a point are those that they are, unless the same hand writes decimals with a comma.
+    let comma = ("--decimal", ",".to_owned());
+    let has_comma = |(_, proposal): &(&str, &Proposal)| {
+        proposal.others.is_empty() && proposal.options.contains(&comma)
+    };
+    let is_said = source.reads.iter().flatten().any(|reads| reads.has_other_point());
+    if !is_said && !found.iter().any(has_comma) {
+        found.retain(|(_, proposal)| !proposal.is_of_values());
+    }
+    found
+}
+
+/// Values of texts that begin with a byte order mark, which is not seen.
+fn marked(facts: &SourceFacts, choice: &Choice) -> Vec<String> {
+    let words = |(field, column): (&usize, &Column)| {
+        let misfit = facts.fields[*field].reads.marked.as_ref()?;
+        (column.ty == Type::Text).then(|| {
+            format!(
+                "column {}: {misfit} begins with a byte order mark, as where a file was put behind another one: it is part of the value",
+                column.name
+            )
+        })
+    };
+    choice.fields.iter().zip(&choice.columns).filter_map(words).collect()
 }
 
 /// Options and their values, as they are said for a column.
@@ -633,8 +661,13 @@ fn said_for(column: &str, options: &[(&'static str, String)]) -> Vec<String> {
     options.iter().flat_map(said).collect()
 }
 
-fn proposals(request: &Request, facts: &SourceFacts, choice: &Choice) -> Vec<Proposed> {
-    let columns = readable(request, facts, choice).into_iter();
+fn proposals(
+    request: &Request,
+    facts: &SourceFacts,
+    choice: &Choice,
+    source: &Source,
+) -> Vec<Proposed> {
+    let columns = readable(request, facts, choice, source).into_iter();
     let sure = columns.filter(|(_, proposal)| proposal.others.is_empty());
     let proposed = |(column, proposal): (&str, &Proposal)| Proposed {
         column: column.to_owned(),
@@ -645,9 +678,14 @@ fn proposals(request: &Request, facts: &SourceFacts, choice: &Choice) -> Vec<Pro
 }
 
 /// The same in words, and what only the user can tell: one sentence for all columns that are written alike.
-fn proposed(request: &Request, facts: &SourceFacts, choice: &Choice) -> Vec<String> {
+fn proposed(
+    request: &Request,
+    facts: &SourceFacts,
+    choice: &Choice,
+    source: &Source,
+) -> Vec<String> {
     let mut alike: Vec<(&Proposal, u64, Vec<&str>)> = Vec::new();
-    let mut found = readable(request, facts, choice);
+    let mut found = readable(request, facts, choice, source);
     found.sort_by_key(|(_, proposal)| !proposal.others.is_empty());
     for (column, proposal) in found {
         match alike.iter_mut().find(|(first, ..)| first.is_like(proposal)) {
@@ -672,9 +710,10 @@ fn proposed(request: &Request, facts: &SourceFacts, choice: &Choice) -> Vec<Stri
         let ways = std::iter::once(&proposal.options).chain(&proposal.others);
         let ways: Vec<String> = ways.map(shown).collect();
         format!(
-            "{head}, and all may be read in {} ways, so none is proposed: say which, {}",
+            "{head}, and all may be read in {} ways, so none is proposed: say which, {}{}",
             ways.len(),
-            ways.join(" or ")
+            ways.join(" or "),
+            if proposal.is_of_values() { " (they are loaded as the last has them)" } else { "" }
         )
     };
     alike.into_iter().map(words).collect()
@@ -695,17 +734,19 @@ fn unread(request: &Request, facts: &Facts, choice: &Choice, shape: &Shape) -> V
         if !is_guess || is_read || column.ty == Type::Text && spoiler.is_some() {
             return None;
         }
-        let Unread { options, words, fitting, seen, misfit } = reads.unread.as_ref()?;
-        let said = said_for(field.source_name(), options);
-        let said: Vec<String> = said.iter().map(|option| shell_word(option)).collect();
+        let unread = reads.unread.as_ref()?;
+        let Unread { words, fitting, seen, misfit, .. } = unread;
         let seen = match fitting {
             0 => format!("none of {seen} values seen is {words}, such as {misfit}"),
             _ => format!("{fitting} of {seen} values seen are {words}, but {misfit} is not"),
         };
         Some(format!(
-            "column {} is taken as it is written: {seen} ({} makes such rows bad rows)",
+            "column {} is taken as it is written: {seen}{}",
             column.name,
-            said.join(" ")
+            match reads.proposal {
+                Some(_) => String::new(),
+                None => format!(" ({})", unread.advice(field.source_name())),
+            }
         ))
     };
     let columns = choice.columns.iter().enumerate();

@@ -118,7 +118,14 @@ type Nulls<'a> = (&'a [String], bool);
 fn words<'a>(fields: impl Iterator<Item = &'a FieldFacts>, target: &TargetFacts) -> Vec<String> {
     let mut by_null: Vec<(Nulls<'_>, Vec<(&str, Type)>)> = Vec::new();
     let mut hints = Vec::new();
-    for FieldFacts { name, spoiler, reads, .. } in fields {
+    for field in fields {
+        let FieldFacts { name, spoiler, reads, .. } = field;
+        let unread = reads.unread.as_ref().filter(|_| reads.is_read);
+        let hint = |column_is: String, advice: String| match reads.proposal {
+            // What reads all of its values is proposed.
+            Some(_) => column_is,
+            None => format!("{column_is} ({advice})"),
+        };
         match spoiler {
             None => {}
             Some(Spoiler::Null { spellings, are_quoted, narrower, .. }) => {
@@ -128,23 +135,23 @@ fn words<'a>(fields: impl Iterator<Item = &'a FieldFacts>, target: &TargetFacts)
                     None => by_null.push((null, vec![column])),
                 }
             }
-            // What reads all of its values is proposed.
-            Some(Spoiler::Values { narrower, fitting, seen, misfit })
-                if reads.proposal.is_some() =>
-            {
-                hints.push(format!(
-                    "column {name} is text: {fitting} of {seen} values seen are of type {narrower}, but {misfit} is not"
+            Some(Spoiler::Values { narrower, fitting, seen, misfit }) => {
+                let (what, advice) = match unread {
+                    Some(unread) => (unread.words.clone(), unread.advice(field.source_name())),
+                    None => {
+                        let said = said_of("--type", name, narrower);
+                        let effect = match is_read_otherwise(*narrower, &misfit.value, target) {
+                            true => "takes it, but not as it is written",
+                            false => "makes such rows bad rows",
+                        };
+                        (format!("of type {narrower}"), format!("{said} {effect}"))
+                    }
+                };
+                hints.push(hint(
+                    format!("column {name} is text: {fitting} of {seen} values seen are {what}, but {misfit} is not"),
+                    advice,
                 ));
             }
-            Some(Spoiler::Values { narrower, fitting, seen, misfit }) => hints.push(format!(
-                "column {name} is text: {fitting} of {seen} values seen are of type {narrower}, but {misfit} is not ({} \
-                 {})",
-                said_of("--type", name, narrower),
-                match is_read_otherwise(*narrower, &misfit.value, target) {
-                    true => "takes it, but not as it is written",
-                    false => "makes such rows bad rows",
-                }
-            )),
             Some(Spoiler::Form { form, misfit, .. }) => {
                 hints.push(format!("column {name} is text: {}", form_words(*form, name, misfit)));
             }

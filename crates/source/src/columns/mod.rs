@@ -318,8 +318,6 @@ impl Source {
             let read_facts = read_facts
                 .filter(|_| is_of_sheets)
                 .unwrap_or_else(|| reads_of_typed(reads.as_deref()));
-            let is_free = reads.as_ref().is_none_or(|reads| !reads.makes_values());
-            let proposal = read_facts.proposal.clone().filter(|_| is_free);
             let facts = FieldFacts {
                 name,
                 written: None,
@@ -329,7 +327,7 @@ impl Source {
                 is_declared,
                 is_settled: false,
                 moments,
-                reads: read_facts.proposing(proposal),
+                reads: read_facts,
             };
             (facts, reads)
         });
@@ -406,9 +404,11 @@ fn both(mut one: ReadFacts, other: ReadFacts) -> ReadFacts {
             .or(other.exact),
         two_ways: one.two_ways.or(other.two_ways),
         proposal: one.proposal.zip(other.proposal).and_then(|(one, other)| one.and(other)),
+        is_open: one.is_open && other.is_open,
         is_read: one.is_read || other.is_read,
         plain: one.plain,
         unread: one.unread.or(other.unread),
+        marked: one.marked.or(other.marked),
         // All of a sheet's values are looked at.
         fractions: None,
     }

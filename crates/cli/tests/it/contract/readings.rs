@@ -304,7 +304,7 @@ const THOUSANDS: &str = "id;amt\n1;1.000\n2;2.500\n3;0.75\n";
 pub(super) fn are_never_taken_as_they_stand_in_silence<P: Place>() {
     let options = ["--decimal", ",", "--thousands", "."];
     P::for_each(|place| {
-        let note = "column amt is taken as it is written: 2 of 3 values seen are a number with ','";
+        let note = "column amt is text: 2 of 3 values seen are a number with ','";
         let said = "'0.75' (line 4) is not (--decimal amt=, --thousands amt=. makes such rows bad";
         place.files().write("in.csv", THOUSANDS);
         let plan = ["plan", "in.csv", &place.url(), "--table", place.table()];
@@ -312,6 +312,16 @@ pub(super) fn are_never_taken_as_they_stand_in_silence<P: Place>() {
         let report = load(place, &[&["in.csv", "--json"], &options[..]].concat()).exits(0).json();
         let notes = report["warnings"].to_string();
         assert!(notes.contains(note) && notes.contains(said), "{notes}");
+        let written = THOUSANDS.replace(';', ",");
+        let found = plain_rows(all_of(place, &["id", "amt"]), &[Kind::Text; 2]);
+        assert_eq!(found, plain(&written, &[Kind::Text; 2]));
+        // Or it is of numbers as the options have them, where bad rows are allowed.
+        let allowed = ["--max-rejects", "1", "--if-exists", "replace"];
+        load(place, &[&["in.csv"], &options[..], &allowed].concat()).exits(3);
+        assert_eq!(place.files().read("in.rejects.csv"), b"id;amt\n3;0.75\n");
+        let kinds = [Kind::Text, Kind::Float];
+        let found = plain_rows(all_of(place, &["id", "amt"]), &kinds);
+        assert_eq!(found, plain("id,amt\n1,1000\n2,2500\n", &kinds));
         // As the note has it.
         let named = ["--decimal", "amt=,", "--thousands", "amt=.", "--if-exists", "replace"];
         refuses(place, &["id", "amt"], &[&["in.csv"], &named[..]].concat())
@@ -321,7 +331,6 @@ pub(super) fn are_never_taken_as_they_stand_in_silence<P: Place>() {
         let args = [&["in.csv"], &options[..], &typed].concat();
         refuses(place, &["id", "amt"], &args).says(&["line 4, column amt", "'0.75'"]);
         load(place, &[&args[..], &["--max-rejects", "1"]].concat()).exits(3);
-        let kinds = [Kind::Text, Kind::Float];
         let found = plain_rows(all_of(place, &["id", "amt"]), &kinds);
         assert_eq!(found, plain("id,amt\n1,1000\n2,2500\n", &kinds));
         if P::TRAITS.takes_any || P::TRAITS.is_text {
