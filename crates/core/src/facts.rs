@@ -68,6 +68,8 @@ pub struct SourceFacts {
     pub is_intolerant: bool,
     /// Rows whose key is an earlier row's, where a try at the load has found them.
     pub repeats: Arc<Repeats>,
+    /// Rows that refer to none, where a try at the load has found them.
+    pub orphans: Arc<Orphans>,
     /// What reading it takes in memory besides chunks.
     pub memory_bytes: u64,
     /// Chunks that reading it keeps before they are on their way.
@@ -213,6 +215,66 @@ pub struct KeyValues {
     pub words: String,
 }
 
+/// What is known of rows whose foreign key refers to their own table, and finds no row there, nor among the source's good ones.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Orphans {
+    /// Nothing.
+    #[default]
+    Unknown,
+    /// They have to be looked for before the rows are loaded.
+    Sought,
+    /// What the foreign keys are in them.
+    Known(Vec<Parentless>),
+}
+
+impl Orphans {
+    /// Whether it is known which rows these are.
+    pub fn are_known(&self) -> bool {
+        matches!(self, Self::Known(_))
+    }
+
+    /// What is known with what another try has found; `None` where that is nothing new.
+    #[must_use]
+    pub fn with(&self, found: &Self) -> Option<Self> {
+        match (self, found) {
+            (Self::Unknown, Self::Sought) => Some(Self::Sought),
+            (_, Self::Unknown | Self::Sought) => None,
+            (Self::Unknown | Self::Sought, Self::Known(found)) => Some(Self::Known(found.clone())),
+            (Self::Known(known), Self::Known(found)) => {
+                let mut all = known.clone();
+                let mut is_new = false;
+                for new in found {
+                    match all.iter_mut().find(|known| known.words == new.words) {
+                        Some(known) => {
+                            let before = known.forms.len();
+                            known.forms.extend(new.forms.clone());
+                            is_new |= known.forms.len() > before;
+                        }
+                        None => {
+                            all.push(new.clone());
+                            is_new = true;
+                        }
+                    }
+                }
+                is_new.then_some(Self::Known(all))
+            }
+        }
+    }
+}
+
+/// Values of a foreign key that refer to no row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parentless {
+    /// The foreign key, by its columns.
+    pub key: Vec<String>,
+    /// The table that it refers to.
+    pub parent: String,
+    /// Each value in the form that the target takes, and as messages show it.
+    pub forms: HashMap<Box<[u8]>, Box<str>>,
+    /// What the target says of such a row, without naming it.
+    pub words: String,
+}
+
 /// What a failed try at a load has found out: with it another one fares better.
 #[derive(Clone, Debug)]
 pub enum Retry {
@@ -225,6 +287,8 @@ pub enum Retry {
     GaveUp,
     /// Rows repeat keys.
     Repeats(Repeats),
+    /// Rows refer to none.
+    Orphans(Orphans),
 }
 
 /// What the samples showed of one column.

@@ -46,8 +46,8 @@ pub mod wording;
 
 pub use error::{Aftermath, Error, ErrorPlace, Kind, Result, without_secrets};
 pub use facts::{
-    Facts, FieldFacts, Form, KeyValues, Misfit, Own, PlainFiles, RepeatedRows, Repeats, Retry,
-    SourceFacts, Spoiler, TableFacts, TargetFacts,
+    Facts, FieldFacts, Form, KeyValues, Misfit, Orphans, Own, Parentless, PlainFiles, RepeatedRows,
+    Repeats, Retry, SourceFacts, Spoiler, TableFacts, TargetFacts,
 };
 pub use job::{Action, Choice, Job, Measured};
 pub use moments::{MomentFacts, MomentLimits, Settled};

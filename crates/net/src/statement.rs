@@ -106,7 +106,7 @@ pub trait Write<C: Connection>: Send {
         guarded: bool,
     ) -> Result<Done, C::Failure>;
 
-    /// The same without those rows of which the writer knows already that they repeat a key.
+    /// The same without those rows of which the writer knows already that they are bad.
     ///
     /// # Errors
     /// As for [`Write::write`].
@@ -116,7 +116,7 @@ pub trait Write<C: Connection>: Send {
         batch: &Batch<'_>,
         guarded: bool,
     ) -> Result<Written, C::Failure> {
-        self.write(connection, batch, guarded).map(|done| Written { done, repeated: Vec::new() })
+        self.write(connection, batch, guarded).map(|done| Written { done, left_out: Vec::new() })
     }
 
     /// Ends what is still going on: a statement that takes the rows of several batches.
@@ -152,8 +152,8 @@ pub struct Done {
 pub struct Written {
     /// What the statement did.
     pub done: Done,
-    /// Rows that were left out because they repeat a key: their index in the batch, ascending, and what the server would say.
-    pub repeated: Vec<(usize, Blame)>,
+    /// Rows that were left out because they are known to be bad: their index in the batch, ascending, and what the server would say.
+    pub left_out: Vec<(usize, Blame)>,
 }
 
 /// What a server says of a bad row.
@@ -451,11 +451,11 @@ impl<'l, C: Connection> StatementLane<'l, C> {
             can_undo && self.bounds.commits != Commits::Always && self.writer.needs_savepoint();
         let connection = self.held.connection();
         let (blame, stored) = match self.writer.write_new(connection, batch, guarded) {
-            Ok(Written { done, repeated }) => {
-                let judged = connection.judge(done, rows - repeated.len(), self.errand.on_conflict);
+            Ok(Written { done, left_out }) => {
+                let judged = connection.judge(done, rows - left_out.len(), self.errand.on_conflict);
                 match judged? {
                     None => {
-                        self.count(batch, done, repeated, ack)?;
+                        self.count(batch, done, left_out, ack)?;
                         return Ok(Outcome::Written);
                     }
                     Some(blame) => (blame, done.affected > 0),
@@ -527,18 +527,22 @@ impl<'l, C: Connection> StatementLane<'l, C> {
         &mut self,
         batch: &Batch<'_>,
         done: Done,
-        repeated: Vec<(usize, Blame)>,
+        left_out: Vec<(usize, Blame)>,
         ack: &mut Ack,
     ) -> Result<(), Trouble<C::Failure>> {
-        let rows = batch.rows() as u64;
+        let sent = (batch.rows() - left_out.len()) as u64;
         match self.errand.on_conflict {
-            OnConflict::Skip if done.affected < rows => {
+            OnConflict::Skip if done.affected < sent => {
                 ack.loaded += done.affected;
-                ack.skipped += rows - done.affected;
+                ack.skipped += sent - done.affected;
+                for (row, blame) in left_out {
+                    let fault = self.fault(batch.from + row, blame);
+                    self.refuse(fault, ack)?;
+                }
             }
             _ => {
                 let mut from = batch.from;
-                for (row, blame) in repeated {
+                for (row, blame) in left_out {
                     let row = batch.from + row;
                     written(&batch.part(from, row), ack);
                     from = row + 1;

@@ -435,6 +435,7 @@ impl Source {
             is_surveyed: false,
             is_intolerant: false,
             repeats: Arc::default(),
+            orphans: Arc::default(),
             memory_bytes: 0,
             chunks_ahead: 0,
             plain_files: None,

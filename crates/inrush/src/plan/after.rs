@@ -40,6 +40,15 @@ impl Plan {
                 };
                 Some((self.without(repeats), how.to_owned()))
             }
+            Retry::Orphans(found) => self.facts.source.orphans.with(&found).map(|orphans| {
+                let how = match orphans.are_known() {
+                    true => "to reject such rows",
+                    false => "to look for such rows first",
+                };
+                let mut plan = self.clone();
+                plan.facts.source.orphans = Arc::new(orphans);
+                (plan, how.to_owned())
+            }),
         })
     }
 
@@ -114,6 +123,7 @@ impl Plan {
         plan.facts.source.rows_seen = rows;
         // Other types make other rows good.
         plan.facts.source.repeats = Arc::default();
+        plan.facts.source.orphans = Arc::default();
         plan.choose_again()?;
         Ok(plan)
     }
@@ -130,6 +140,7 @@ impl Plan {
         facts.fields[field].is_declared = false;
         facts.fields[field].spoiler = None;
         facts.repeats = Arc::default();
+        facts.orphans = Arc::default();
         plan.choose_again()?;
         Ok(Some(plan))
     }
@@ -139,6 +150,7 @@ impl Plan {
         let mut plan = self.clone();
         plan.facts.source.is_intolerant = true;
         plan.facts.source.repeats = Arc::default();
+        plan.facts.source.orphans = Arc::default();
         plan.choose_again()?;
         Ok(plan)
     }

@@ -824,6 +824,7 @@ mod tests {
                 is_surveyed: false,
                 is_intolerant: false,
                 repeats: Default::default(),
+                orphans: Default::default(),
                 memory_bytes: 0,
                 chunks_ahead: 0,
                 plain_files: None,

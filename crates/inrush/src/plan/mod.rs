@@ -18,8 +18,8 @@ pub(crate) use assemble::{plan_check, plan_knowing, plan_rows};
 pub use choose::choose;
 pub(crate) use choose::choose_because;
 pub use inrush_core::facts::{
-    Facts, FieldFacts, Form, KeyValues, Misfit, Own, PlainFiles, RepeatedRows, Repeats, Retry,
-    SourceFacts, Spoiler, TableFacts, TargetFacts,
+    Facts, FieldFacts, Form, KeyValues, Misfit, Orphans, Own, Parentless, PlainFiles, RepeatedRows,
+    Repeats, Retry, SourceFacts, Spoiler, TableFacts, TargetFacts,
 };
 pub use inrush_core::job::{Action, Choice, Job, Measured};
 pub use inrush_core::moments::{MomentFacts, MomentLimits};

@@ -359,6 +359,7 @@ impl Source {
             is_surveyed: !sheets.is_empty() && read.is_empty(),
             is_intolerant: false,
             repeats: Arc::default(),
+            orphans: Arc::default(),
             memory_bytes: tables.iter().map(Table::memory_bytes).max().unwrap_or(0),
             chunks_ahead: tables.iter().map(Table::chunks_ahead).max().unwrap_or(0),
             plain_files: plain_files(&inputs, &tables, &orders)

@@ -52,9 +52,9 @@ impl Connection for Session<'_> {
         let code = fault_code(refused)?;
         if code == Code::DuplicateKey {
             self.repeated.set(self.repeated.get() + 1);
-            if self.seeks(refused).is_some() {
-                return None;
-            }
+        }
+        if self.seeks(refused).is_some() {
+            return None;
         }
         let mut message = refused.message.clone();
         if let Some(detail) = &refused.detail {
@@ -67,15 +67,20 @@ impl Connection for Session<'_> {
         };
         let column = refused.column.clone().or_else(key);
         message.push_str(&format!(" (SQLSTATE {})", refused.state));
+        if self.own_key(refused).is_some_and(|key| !key.is_deferrable) {
+            message.push_str(
+                "; rows that come later in the source count only where the key is DEFERRABLE",
+            );
+        }
         let named = column.map_or(Named::Nothing, Named::Column);
         Some(Blame { row: refused.row, named, code, message })
     }
 
     fn retry(&self, failure: &Failure, many: bool) -> Option<Retry> {
         if let Failure::Server(refused) = failure
-            && let Some(repeats) = self.seeks(refused)
+            && let Some(retry) = self.seeks(refused)
         {
-            return Some(Retry::Repeats(repeats));
+            return Some(retry);
         }
         match state(failure) {
             // Lanes wait for each other only where they write the same key.
@@ -176,6 +181,12 @@ pub(super) fn key_named(message: &str) -> Option<Vec<String>> {
 pub(super) fn repeated(words: &str, key: &[String], values: &str) -> String {
     let key = key.join(", ");
     format!("{words}: Key ({key})=({values}) already exists (SQLSTATE 23505)")
+}
+
+/// The same for a foreign key that refers to no row.
+pub(super) fn not_present(words: &str, key: &[String], values: &str, parent: &str) -> String {
+    let key = key.join(", ");
+    format!("{words}: Key ({key})=({values}) is not present in table \"{parent}\" (SQLSTATE 23503)")
 }
 
 #[cfg(test)]

@@ -6,10 +6,11 @@ use crate::client::Frame;
 use crate::ddl::{self, Insert, Table, literal, quote};
 use crate::encode::{self, Binary, Lines, Stores};
 use crate::facts::ServerFacts;
+use crate::filter::Filter;
 use crate::fit;
 use crate::knobs::{INDEXES, ROWS_PER_STATEMENT};
 use crate::load::Writing;
-use crate::repeats::Filter;
+use crate::orphans;
 use crate::session::{self, Failure, Refusal, Session};
 use inrush_core::encode::Shape;
 use inrush_core::error::{Error, Result};
@@ -141,7 +142,7 @@ impl Writing for Copy {
             relation,
             merge,
             filter: self.sends_binary().then(|| Filter::of(job)).flatten(),
-            stream: self.streams(job).then(Stream::default),
+            stream: self.streams(job).then(|| Stream::of(job)),
         }))
     }
 }
@@ -443,8 +444,9 @@ impl Carrier {
 
 /// A statement that takes the rows of several batches: the server makes itself ready for each as long as it takes to load a thousand
 /// rows.
-#[derive(Default)]
 struct Stream {
+    /// Bytes after which it ends.
+    bytes_max: usize,
     is_open: bool,
     rows: u64,
     bytes: usize,
@@ -454,6 +456,14 @@ struct Stream {
 const STREAM_BYTES: usize = 16 << 20;
 
 impl Stream {
+    fn of(job: &Job) -> Self {
+        let bytes_max = match orphans::come_in_one(job) {
+            true => usize::MAX,
+            false => STREAM_BYTES,
+        };
+        Self { bytes_max, is_open: false, rows: 0, bytes: 0 }
+    }
+
     /// Sends rows with the statement that is under way, or begins one.
     fn send(
         &mut self,
@@ -465,12 +475,12 @@ impl Stream {
         if !self.is_open {
             let sql = carrier.statement("STDIN");
             session.drive(|client| client.copy_begin(&sql, carrier.frame))?;
-            *self = Self { is_open: true, ..Self::default() };
+            (self.is_open, self.rows, self.bytes) = (true, 0, 0);
         }
         session.drive(|client| client.copy_more(bytes))?;
         self.rows += rows as u64;
         self.bytes += bytes.len();
-        if self.bytes >= STREAM_BYTES {
+        if self.bytes >= self.bytes_max {
             self.end(session, carrier)?;
         }
         Ok(rows as u64)
@@ -540,9 +550,9 @@ impl<'s> Write<Session<'s>> for CopyWriter<'_> {
     ) -> Result<Written, Failure> {
         let Some(mut filter) = self.filter.take() else {
             let done = self.write(session, batch, guarded)?;
-            return Ok(Written { done, repeated: Vec::new() });
+            return Ok(Written { done, left_out: Vec::new() });
         };
-        let repeated = filter.sift(batch);
+        let left_out = filter.sift(batch);
         let sent = self.send(session, &filter.bytes, filter.rows.len(), guarded);
         // What a trigger left out is taken back with the rest.
         match &sent {
@@ -550,7 +560,7 @@ impl<'s> Write<Session<'s>> for CopyWriter<'_> {
             _ => filter.forget(),
         }
         let outcome = match sent {
-            Ok(affected) => Ok(Written { done: Done { affected, warnings: 0 }, repeated }),
+            Ok(affected) => Ok(Written { done: Done { affected, warnings: 0 }, left_out }),
             Err(Failure::Server(mut refused)) => {
                 // A streamed statement counts from its own beginning, and only whether it was at a row matters there.
                 let place = |row: usize| filter.rows.get(row).copied().unwrap_or(row);

@@ -71,6 +71,11 @@ impl Table {
         Self { schema: schema.to_owned(), name: name.to_owned(), is_whole: false }
     }
 
+    /// One of the catalogue's.
+    pub(super) fn found(schema: &str, name: &str, is_whole: bool) -> Self {
+        Self { is_whole, ..Self::in_schema(schema, name) }
+    }
+
     /// Another one in the same schema.
     pub(super) fn beside(&self, name: &str) -> Self {
         Self::in_schema(&self.schema, name)
@@ -247,6 +252,16 @@ pub(super) fn changed_columns(job: &Job) -> Vec<&Column> {
     columns.into_iter().filter(|column| !counting.contains(&column.name)).collect()
 }
 
+/// Whether values of the column that compare as equal are the same. Setting such a key would only take a stronger lock of the row, for
+/// which those wait who refer to it.
+fn has_one_spelling(column: &Column) -> bool {
+    const TYPES: [&str; 8] =
+        ["smallint", "integer", "bigint", "uuid", "date", "boolean", "bytea", "timestamp"];
+    let declared = declared(column);
+    TYPES.iter().any(|name| declared.split([' ', '(']).next() == Some(name))
+        && !declared.ends_with(']')
+}
+
 /// What becomes of a row with a duplicate key: the row that was to be inserted has a default where the source says nothing.
 fn on_conflict(job: &Job) -> String {
     let key = &job.choice.key;
@@ -254,12 +269,16 @@ fn on_conflict(job: &Job) -> String {
         OnConflict::Fail => return String::new(),
         OnConflict::Skip => "NOTHING".to_owned(),
         OnConflict::Update | OnConflict::Replace => {
-            let changed = changed_columns(job).into_iter().map(|column| &column.name);
-            let set = |name: &String| format!("{0} = EXCLUDED.{0}", quote(name));
-            let mut sets: Vec<String> =
-                changed.filter(|name| !key.contains(name)).map(set).collect();
+            // A key that compares as equal may be spelt otherwise: what is replaced is spelt as the source has it, what is updated keeps it.
+            let respells = job.request.on_conflict == OnConflict::Replace;
+            let changes = |column: &&Column| {
+                !key.contains(&column.name) || (respells && !has_one_spelling(column))
+            };
+            let changed = changed_columns(job).into_iter().filter(changes);
+            let set = |column: &Column| format!("{0} = EXCLUDED.{0}", quote(&column.name));
+            let mut sets: Vec<String> = changed.map(set).collect();
             if sets.is_empty() {
-                // So that the server counts the row. The key stays as it is spelt: one that compares as equal may be another text.
+                // So that the server counts the row.
                 let keep = |name: &String| format!("{0} = {STORED}.{0}", quote(name));
                 sets.extend(key.iter().map(keep));
             }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::ddl::{self, literal, quote};
 use crate::lost;
+use crate::orphans::{self, OwnKey};
 use crate::session::{self, Failure, Session, pairs, state};
 use crate::types::{self, AMOUNT};
 use inrush_core::Basis;
@@ -47,6 +48,8 @@ pub(super) struct ServerFacts {
     pub(super) is_secured: bool,
     /// Whether triggers have a say in rows of the existing table before they are written.
     pub(super) triggers_decide: bool,
+    /// Foreign keys of the existing table that refer to itself.
+    pub(super) own_keys: Vec<OwnKey>,
     /// Publications that have whatever table is made in the schema, and are followed by its name.
     pub(super) publications: Vec<String>,
 }
@@ -126,6 +129,7 @@ pub(super) fn gather(
     let (mut lost_with, mut held_by) = (Vec::new(), Vec::new());
     if let Some(found) = &table {
         server.always_identity.clone_from(&found.always_identity);
+        server.own_keys.clone_from(&found.own_keys);
         (server.is_secured, server.triggers_decide) = (found.is_secured, found.triggers_decide);
         let storage = found.facts.storage.as_deref().unwrap_or_default();
         if request.if_exists == IfExists::Replace
@@ -404,6 +408,8 @@ pub(super) struct Found {
     triggers_decide: bool,
     /// Whether it has rules for INSERT or UPDATE.
     is_ruled: bool,
+    /// Foreign keys that refer to the table itself.
+    own_keys: Vec<OwnKey>,
 }
 
 /// The table, if it is there.
@@ -505,11 +511,12 @@ fn table_facts(session: &mut Session<'_>, entry: TextRows) -> Result<Option<Foun
         ..TableFacts::default()
     };
     let first_row = ddl::first_row(&ddl::Table::in_schema(&schema, &facts.name));
-    let [_, columns, keys, references, first_row] = session.tables([
+    let [_, columns, keys, references, own_keys, first_row] = session.tables([
         PLAIN_NAMES,
         &columns_of(&oid),
         &keys_of(&oid),
         &references_to(&oid),
+        &orphans::own_keys(&oid),
         &first_row,
     ])?;
     let always_identity = take_columns(columns, &mut facts);
@@ -524,6 +531,7 @@ fn table_facts(session: &mut Session<'_>, entry: TextRows) -> Result<Option<Foun
         is_secured,
         triggers_decide,
         is_ruled,
+        own_keys: OwnKey::all(own_keys),
     }))
 }
 

@@ -7,7 +7,8 @@ use crate::knobs::{
 };
 use inrush_core::target::{Fit, Knobs, Memory, Weakness};
 use inrush_core::{
-    Column, Durability, Facts, Guarantee, IfExists, Job, OnConflict, Request, TableFacts, Verify,
+    Action, Column, Durability, Facts, Guarantee, IfExists, Job, OnConflict, RejectLimit, Request,
+    TableFacts, Verify,
 };
 
 /// The columns of the existing table, or those that the load would make one with.
@@ -82,7 +83,11 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     };
     // Of a pipe nobody can say a second time which of two rows came first.
     let ordered = keyed && !facts.source.seekable;
-    if !facts.source.seekable {
+    // Where no row may be bad, none has to be found among those of a statement that takes all.
+    let is_whole = kept.is_some()
+        && server.own_keys.iter().any(|key| !key.is_deferrable)
+        && request.max_rejects == RejectLimit::Rows(0);
+    if !facts.source.seekable && !is_whole {
         // What several chunks had in one statement can't be sent again.
         knobs.suggest(&ROWS_PER_STATEMENT, "1000000");
     }
@@ -307,6 +312,12 @@ pub(super) fn cautions(job: &Job) -> Vec<String> {
     if job.kept_table().is_some() && server.is_secured && job.request.verify != Verify::None {
         cautions.push(
             "row-level security may hide rows from this user, so they are not counted in the table: what the server says of each statement is what is compared"
+                .to_owned(),
+        );
+    }
+    if job.choice.action == Action::Truncate && server.is_secured {
+        cautions.push(
+            "the table is emptied by TRUNCATE, which asks no policy: rows that row-level security hides from this user are deleted as well"
                 .to_owned(),
         );
     }

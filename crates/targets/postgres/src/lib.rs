@@ -7,6 +7,7 @@
 //! blame    which row it was              fit      what a load can do and promise
 //! ddl      SQL that names things         load     the steps of a load; copy, insert: ways through it
 //! staging  the hidden table              repeats  rows with one key, when there are many
+//! orphans  rows whose foreign key refers to their own table, and finds no row    filter  leaves out what is known to be bad
 //! console  a connection for statements that are no load's    jobs   what several processes write
 //! doctor   what settings and tables put at risk or hold back
 //! ```
@@ -20,12 +21,14 @@ mod ddl;
 mod doctor;
 mod encode;
 mod facts;
+mod filter;
 mod fit;
 mod insert;
 mod jobs;
 mod knobs;
 mod load;
 mod lost;
+mod orphans;
 mod repeats;
 mod rows;
 mod session;

@@ -13,6 +13,7 @@ use crate::fit::{Mode, bytes, freezes};
 use crate::knobs::{
     FREEZE, INDEXES, ROWS_PER_STATEMENT, ROWS_PER_TRANSACTION, SYNCHRONOUS_COMMIT, UNLOGGED,
 };
+use crate::orphans::{self, OwnKey};
 use crate::repeats;
 use crate::rows::RowReader;
 use crate::session::{self, Failure, Session};
@@ -24,7 +25,7 @@ use inrush_core::flow::{Checksum, Code, Encode};
 use inrush_core::ledger::{self, Begun, Entry, Ledger, StepPlan};
 use inrush_core::target::{Ended, Inspect, Knob, Lane, Load, Sent, Snapshot, TableName, Verdict};
 use inrush_core::wording::{asks_about_commit, said_of};
-use inrush_core::{Action, IfExists, Job, OnConflict, RejectLimit, Repeats, Retry};
+use inrush_core::{Action, IfExists, Job, OnConflict, Orphans, RejectLimit, Repeats, Retry};
 use inrush_net::statement::{
     Bounds, Commits, Connection as _, Held, Shared, StatementLane, Undo, Write,
 };
@@ -97,8 +98,9 @@ impl<'a> PostgresLoad<'a> {
         let place = Arc::new(connect::place(&job.location.secret)?);
         let session = Session::take_over(&place, &job.location.spare, stop)?;
         let kept = job.kept_table().is_some();
-        let mode = match &*job.facts.source.repeats {
-            Repeats::Sought { .. } => Mode::Survey,
+        let source = &job.facts.source;
+        let mode = match (&*source.repeats, &*source.orphans) {
+            (Repeats::Sought { .. }, _) | (_, Orphans::Sought) => Mode::Survey,
             _ => Mode::of(kept, job.choice.lanes, &job.choice.knobs),
         };
         let mut load = Self {
@@ -210,6 +212,8 @@ impl<'a> PostgresLoad<'a> {
         if self.may_seek() && !ServerFacts::of(&job.facts.target).triggers_decide {
             self.session.may_seek = Some(job);
         }
+        self.session.own_keys = &ServerFacts::of(&job.facts.target).own_keys;
+        self.session.may_seek_orphans = self.may_seek_orphans();
         if job.choice.action == Action::Truncate {
             self.truncate()?;
         }
@@ -356,6 +360,68 @@ impl<'a> PostgresLoad<'a> {
             && job.request.max_rejects != RejectLimit::Rows(0)
             && !job.facts.source.repeats.are_known()
             && job.steps.is_none()
+    }
+
+    /// Whether another try can leave out the rows that this one finds to be orphans.
+    fn may_leave_out(&self) -> bool {
+        self.writing.sends_binary() && self.job.facts.source.seekable
+    }
+
+    /// Whether another try may look for orphans, where the one statement that takes the rows fails for them.
+    fn may_seek_orphans(&self) -> bool {
+        let job = self.job;
+        let server = ServerFacts::of(&job.facts.target);
+        self.mode == Mode::InOne
+            && self.writing.streams(job)
+            && orphans::come_in_one(job)
+            && self.may_leave_out()
+            && server.creates
+            && server.lanes_max() != Some(0)
+            && *job.facts.source.orphans == Orphans::Unknown
+            && job.steps.is_none()
+    }
+
+    /// Looks for the orphans among the rows, which are in the table itself, or beside it; the retry of this try.
+    fn seek_orphans(&mut self) -> Result<(), Failure> {
+        let job = self.job;
+        let own_keys = &ServerFacts::of(&job.facts.target).own_keys;
+        let keys: Vec<&OwnKey> = own_keys.iter().filter(|key| key.is_loaded(job)).collect();
+        let is_survey = self.mode == Mode::Survey;
+        let beside = is_survey.then_some(job.choice.action == Action::Append);
+        let rows = self.table().clone();
+        let found = match keys.is_empty() {
+            true => None,
+            false => orphans::find(&mut self.session, &rows, beside, &keys, &self.target.name)?,
+        };
+        self.retry = match (found, is_survey) {
+            (Some(found), false) if found.is_empty() => None,
+            (Some(found), _) => Some(Retry::Orphans(Orphans::Known(found))),
+            // The server refuses them chunk by chunk then.
+            (None, true) => Some(Retry::Orphans(Orphans::Known(Vec::new()))),
+            (None, false) => None,
+        };
+        Ok(())
+    }
+
+    /// Has the server check what has waited for all rows.
+    fn settle(&mut self) -> Result<()> {
+        if deferred(self.job, self.mode).is_none() {
+            return Ok(());
+        }
+        let check = [session::SET, "SET CONSTRAINTS ALL IMMEDIATE"].concat();
+        let Err(failure) = self.session.execute(check) else { return Ok(()) };
+        let is_orphan =
+            failure.refusal().is_some_and(|refused| self.session.own_key(refused).is_some());
+        if is_orphan && self.may_leave_out() && self.session.undo().is_ok() {
+            // Whoever may not look for them hears of the first one alone.
+            let _ = self.seek_orphans();
+        }
+        let error = self.session.explain(failure);
+        Err(match is_orphan {
+            true => error
+                .advise("the key is checked when all rows are in: load that row too, or take those out that refer to it"),
+            false => error,
+        })
     }
 
     /// Looks for the values of the key that rows repeat; the retry of this try.
@@ -571,6 +637,8 @@ fn settings(job: &Job, mode: Mode, makes: bool, first: &str) -> String {
     if !makes {
         // A row that a deferred constraint refuses has to be known while it can be told which it is.
         settings.push("SET CONSTRAINTS ALL IMMEDIATE".to_owned());
+        // But one that refers to the table itself may find its row only when all are in.
+        settings.extend(deferred(job, mode));
     }
     if mode == Mode::Piecemeal {
         return settings.join("; ");
@@ -582,6 +650,12 @@ fn settings(job: &Job, mode: Mode, makes: bool, first: &str) -> String {
     settings.extend((!first.is_empty()).then(|| first.to_owned()));
     let (settings, savepoint) = (settings.join("; "), session::FIRST);
     format!("BEGIN ISOLATION LEVEL {level}; {settings}{savepoint}")
+}
+
+/// The statement that has keys wait for the end of the load, where that is the end of its transaction.
+fn deferred(job: &Job, mode: Mode) -> Option<String> {
+    let waits = mode == Mode::InOne && job.steps.is_none() && job.kept_table().is_some();
+    orphans::defer(&ServerFacts::of(&job.facts.target).own_keys).filter(|_| waits)
 }
 
 /// What transactions into a hidden table begin with: they need not last before the load's own, and the source may keep them waiting.
@@ -742,7 +816,11 @@ impl Load for PostgresLoad<'_> {
             sought.map_err(|failure| self.session.explain(failure))?;
             return Err(Error::target(words.clone()));
         }
-        let Some(hidden) = &self.hidden else { return Ok(()) };
+        if *job.facts.source.orphans == Orphans::Sought {
+            self.seek_orphans().map_err(|failure| self.session.explain(failure))?;
+            return Err(Error::target(format!("rows refer to none of table {}", job.table)));
+        }
+        let Some(hidden) = &self.hidden else { return self.settle() };
         let mut statements = Vec::new();
         let mut alters = Vec::new();
         if job.choice.knobs.is(&UNLOGGED, "on") {

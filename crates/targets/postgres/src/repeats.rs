@@ -4,20 +4,18 @@
 //! the next try leaves out the rows that come second with one of them. It takes a second reading of the source, which costs less
 //! than some thousands of statements that fail.
 
-use crate::blame::{key_named, repeated};
+use crate::blame::key_named;
 use crate::ddl::{self, Table, quote};
 use crate::rows::RowReader;
 use crate::session::{Failure, Session};
-use inrush_core::flow::Code;
-use inrush_core::{Job, KeyValues, Repeats};
-use inrush_net::statement::{Batch, Blame, Named};
+use inrush_core::{Job, KeyValues};
 
 /// More values than this, or more bytes of them, are not kept in memory; then each row is refused by itself.
-const VALUES_MAX: usize = 1 << 20;
-const BYTES_MAX: usize = 64 << 20;
+pub(super) const VALUES_MAX: usize = 1 << 20;
+pub(super) const BYTES_MAX: usize = 64 << 20;
 
 /// Memory for gathering keys, in megabytes.
-const WORK_MEMORY_MB: u64 = 64;
+pub(super) const WORK_MEMORY_MB: u64 = 64;
 
 /// Looks for values of `key` that come more than once in `rows`, or are in `target` already; `None` when there are too many.
 pub(super) fn find(
@@ -138,109 +136,6 @@ impl Row {
         found.taken[number] = self.is_taken;
         found.forms.insert(self.form.as_slice().into(), number as u32);
     }
-}
-
-/// Leaves out the rows that repeat a key.
-pub(super) struct Filter<'p> {
-    values: &'p KeyValues,
-    /// The key's columns, by name, by their place in a row, and for messages where there is one only.
-    key: &'p [String],
-    columns: Vec<usize>,
-    named: Named,
-    /// Which values the table has now.
-    taken: Vec<bool>,
-    /// Those that came with the batch which is being written.
-    coming: Vec<u32>,
-    /// Its rows that repeat nothing, and where in the batch each is.
-    pub(super) bytes: Vec<u8>,
-    pub(super) rows: Vec<usize>,
-    form: Vec<u8>,
-}
-
-impl<'p> Filter<'p> {
-    /// `None` where nothing is known of such rows.
-    pub(super) fn of(job: &'p Job) -> Option<Self> {
-        let Repeats::Values { key, values } = &*job.facts.source.repeats else { return None };
-        let place =
-            |name: &String| job.choice.columns.iter().position(|column| column.name == *name);
-        Some(Self {
-            key,
-            columns: key.iter().map(place).collect::<Option<_>>()?,
-            named: match key.as_slice() {
-                [column] => Named::Column(column.clone()),
-                _ => Named::Nothing,
-            },
-            taken: values.taken.clone(),
-            values,
-            coming: Vec::new(),
-            bytes: Vec::new(),
-            rows: Vec::new(),
-            form: Vec::new(),
-        })
-    }
-
-    /// Puts the batch's rows that repeat nothing into `bytes`, and gives the others.
-    pub(super) fn sift(&mut self, batch: &Batch<'_>) -> Vec<(usize, Blame)> {
-        self.forget();
-        self.bytes.clear();
-        self.rows.clear();
-        let mut repeated = Vec::new();
-        for (index, row) in batch.rows_of_bytes().enumerate() {
-            if let Some(value) = self.value(row) {
-                if self.taken[value as usize] {
-                    repeated.push((index, self.blame(value)));
-                    continue;
-                }
-                self.taken[value as usize] = true;
-                self.coming.push(value);
-            }
-            self.bytes.extend_from_slice(row);
-            self.rows.push(index);
-        }
-        repeated
-    }
-
-    /// The batch is there.
-    pub(super) fn keep(&mut self) {
-        self.coming.clear();
-    }
-
-    /// The batch isn't there.
-    pub(super) fn forget(&mut self) {
-        for value in self.coming.drain(..) {
-            self.taken[value as usize] = false;
-        }
-    }
-
-    /// Which of the repeated values the row has.
-    fn value(&mut self, row: &[u8]) -> Option<u32> {
-        self.form.clear();
-        for column in &self.columns {
-            self.form.extend_from_slice(field(row, *column)?);
-        }
-        self.values.forms.get(self.form.as_slice()).copied()
-    }
-
-    fn blame(&self, value: u32) -> Blame {
-        let shown = &self.values.shown[value as usize];
-        let message = repeated(&self.values.words, self.key, shown);
-        Blame { row: None, named: self.named.clone(), code: Code::DuplicateKey, message }
-    }
-}
-
-/// A field of a row in binary, with its length in front; `None` for NULL.
-fn field(row: &[u8], column: usize) -> Option<&[u8]> {
-    // Behind the number of fields.
-    let mut rest = row.get(2..)?;
-    for place in 0.. {
-        let length = i32::from_be_bytes(*rest.first_chunk::<4>()?);
-        let bytes = 4 + usize::try_from(length).unwrap_or(0);
-        if place == column {
-            return if length < 0 { None } else { rest.get(..bytes) };
-        }
-        rest = rest.get(bytes..)?;
-    }
-    None
 }
 
 /// The key that a message of a repeated value means, of those that the load's table has.

@@ -7,11 +7,12 @@ use std::sync::atomic::AtomicBool;
 
 use crate::client::{Client, STATEMENT};
 use crate::connect::Place;
+use crate::orphans::OwnKey;
 use crate::repeats;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::target::Spare;
 use inrush_core::wording::shell_word;
-use inrush_core::{Job, Repeats};
+use inrush_core::{Job, Orphans, Repeats, Retry};
 use inrush_net::{Advice, Answers, LostKind, TextRows, staging};
 
 /// What gets users past what keeps them out.
@@ -41,6 +42,9 @@ pub(super) struct Session<'a> {
     pub(super) settings: String,
     /// The load, where it may look for rows that repeat a key before it goes on.
     pub(super) may_seek: Option<&'a Job>,
+    /// Foreign keys of the load's table that refer to itself, and whether it may look for rows that they refuse.
+    pub(super) own_keys: &'a [OwnKey],
+    pub(super) may_seek_orphans: bool,
     /// Where the connection came from, and where it goes that is handed on.
     spare: Spare,
     is_handed_on: bool,
@@ -70,6 +74,7 @@ pub(super) struct Refusal {
     /// Where in what it was doing.
     pub(super) context: Option<String>,
     pub(super) column: Option<String>,
+    pub(super) constraint: Option<String>,
     /// The function of the server that said so, whatever language it speaks.
     pub(super) routine: String,
 }
@@ -97,6 +102,8 @@ impl<'a> Session<'a> {
             autocommits: false,
             settings: String::new(),
             may_seek: None,
+            own_keys: &[],
+            may_seek_orphans: false,
             spare: spare.clone(),
             is_handed_on: false,
             written: 0,
@@ -282,15 +289,25 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// What to look for, where rows that repeat a key are too many to be refused one by one.
-    pub(super) fn seeks(&self, refused: &Refusal) -> Option<Repeats> {
+    /// The foreign key of the load's table, which refers to itself, that refuses rows.
+    pub(super) fn own_key(&self, refused: &Refusal) -> Option<&'a OwnKey> {
+        let name = refused.constraint.as_ref().filter(|_| refused.state == "23503")?;
+        self.own_keys.iter().find(|key| key.name == *name)
+    }
+
+    /// What to look for before the load goes on, where the rows can't be refused one by one: they are too many that repeat a key, or
+    /// those that refer to none are known only when all are in.
+    pub(super) fn seeks(&self, refused: &Refusal) -> Option<Retry> {
+        if self.may_seek_orphans && self.own_key(refused).is_some() {
+            return Some(Retry::Orphans(Orphans::Sought));
+        }
         let job = self.may_seek.filter(|_| refused.state == "23505")?;
         let repeated = self.repeated.get();
         if repeated < SEEK_FROM || repeated * SEEK_ONE_IN < self.written {
             return None;
         }
         let key = repeats::key_meant(job, refused.detail.as_deref()?)?;
-        Some(Repeats::Sought { key, words: refused.message.clone() })
+        Some(Retry::Repeats(Repeats::Sought { key, words: refused.message.clone() }))
     }
 
     fn close(&mut self) {

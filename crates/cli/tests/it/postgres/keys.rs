@@ -135,6 +135,32 @@ fn on_conflict_update_sets_the_columns_of_the_source() {
     });
 }
 
+/// A key that compares as equal is spelt as the file has it where the row is replaced, and as it was where it is updated.
+#[test]
+fn a_replaced_row_has_its_key_as_the_file_spells_it() {
+    for_each_server(|server| {
+        server.sql("CREATE COLLATION alike (provider = icu, locale = 'und-u-ks-level2', deterministic = false)");
+        server.write("t.csv", "name,n,v\nAnn,1.50,1\nANN,1.5,2\n");
+        for (how, name, n) in [("replace", "ANN", "1.5"), ("update", "ann", "1.500")] {
+            for strategy in ["copy-binary", "values", "unnest"] {
+                server.sql(
+                    "CREATE TABLE t (name text COLLATE alike, n numeric, v int, PRIMARY KEY (name, n));
+                     INSERT INTO t VALUES ('ann', 1.500, 0)",
+                );
+                let load = ["t.csv", "--if-exists", "append", "--on-conflict", how];
+                let load = [&load[..], &["--strategy", strategy]].concat();
+                server.load(&[&load[..], &["--set", "rows_per_statement=1"]].concat()).exits(0);
+                assert_eq!(
+                    server.query("SELECT * FROM t"),
+                    rows![[name, n, 2]],
+                    "{how} {strategy}"
+                );
+                server.drop_table("t");
+            }
+        }
+    });
+}
+
 #[test]
 fn on_conflict_replace_makes_the_row_anew() {
     for_each_server(|server| {

@@ -380,6 +380,100 @@ fn constraints_that_wait_for_the_end_know_their_rows_all_the_same() {
     });
 }
 
+/// Rows of a table that refers to itself: parents that come later, circles, rows that are their own, of a key of one column and of one of
+/// two; then orphans, a row that refers to one, one of another kind, and a row that refers to that.
+const FAMILY: &str = "id,boss,a,b,pad\n1,9,,,x\n2,3,1,9,x\n3,2,,5,x\n4,4,4,4,x\n9,1,3,2,x\n";
+const ORPHANS: &str = "20,99,,,x\n21,20,,,x\n22,,7,7,x\n23,22,,,x\n";
+const OTHERS: &str = "30,1,,,bad\n31,30,,,x\n";
+
+/// The table, with keys that wait as is said.
+fn own_family(waits: &str) -> String {
+    format!(
+        "CREATE TABLE t (id int PRIMARY KEY, boss int REFERENCES t {waits}, a int, b int, pad text CHECK (pad <> 'bad'),
+         UNIQUE (id, boss), FOREIGN KEY (a, b) REFERENCES t (id, boss) {waits}); INSERT INTO t VALUES (50, 50)"
+    )
+}
+
+#[test]
+fn rows_may_refer_to_later_ones_of_their_table() {
+    for_each_server(|server| {
+        for waits in ["", "DEFERRABLE", "DEFERRABLE INITIALLY DEFERRED"] {
+            server.sql(&own_family(waits));
+            // In pieces that come by themselves, where the server lets them.
+            let ways = server.ways_into_used();
+            for way in ways.iter().filter(|way| !waits.is_empty() || way.is("copy-binary")) {
+                let set: &[&str] = match waits {
+                    "" => &[],
+                    _ if way.is("prepared") || way.is("row-sql") => &[],
+                    _ => &["--set", "rows_per_statement=1"],
+                };
+                server.write("t.csv", FAMILY);
+                server.load(&append(way, set)).exits(0);
+                assert_eq!(server.count("t"), 6, "{way:?} {waits}");
+                server.sql("DELETE FROM t WHERE id <> 50");
+                server.write("t.csv", format!("{FAMILY}5,50,,,x\n{ORPHANS}"));
+                let words: &[&str] = match way.is("copy-binary") || way.is("copy-server") {
+                    true => &["t.csv: line 8", "Key (boss)=(99) is not present in table \"t\""],
+                    false => &["t_boss_fkey"],
+                };
+                server.refuses(&append(way, set)).says(words);
+            }
+            for strategy in ["copy-binary", "copy-server"] {
+                if waits.is_empty() && strategy == "copy-server" {
+                    continue;
+                }
+                let others = if waits.is_empty() { "" } else { OTHERS };
+                server.write("t.csv", format!("{FAMILY}5,50,,,x\n{ORPHANS}{others}"));
+                let load = ["t.csv", "--if-exists", "append", "--max-rejects", "all"];
+                let load = [&load[..], &["--strategy", strategy]].concat();
+                for how in ["fail", "skip", "update"] {
+                    if waits.is_empty() && how != "fail" {
+                        continue;
+                    }
+                    server.load(&[&load[..], &["--on-conflict", how]].concat()).exits(3);
+                    let rejected = format!("id,boss,a,b,pad\n{ORPHANS}{others}");
+                    assert_eq!(server.read("t.rejects.csv"), rejected.as_bytes(), "{waits} {how}");
+                    let ids = "SELECT id FROM t ORDER BY id";
+                    assert_eq!(
+                        server.query(ids),
+                        rows![[1], [2], [3], [4], [5], [9], [50]],
+                        "{waits} {strategy} {how}"
+                    );
+                    server.sql("DELETE FROM t WHERE id <> 50");
+                }
+            }
+            server.drop_table("t");
+        }
+    });
+}
+
+/// A chain is as deep as it has rows; a statement has to take more than it does elsewhere.
+#[test]
+fn a_long_chain_of_rows_is_judged_at_its_end() {
+    for_each_server(|server| {
+        let pad = "x".repeat(1200);
+        let row = |id: u32, boss: u32| format!("{id},{boss},{pad}\n");
+        let rows: String = (0..15_000).map(|id| row(id, 14_999 - id)).collect();
+        let orphans: String = (0..3_000).map(|n| row(20_000 + n, 20_001 + n)).collect();
+        for waits in ["", "DEFERRABLE INITIALLY DEFERRED"] {
+            server.sql(&format!(
+                "CREATE TABLE t (id int PRIMARY KEY, boss int REFERENCES t {waits}, pad text)"
+            ));
+            server.write("t.csv", format!("id,boss,pad\n{rows}"));
+            server.load(&["t.csv", "--if-exists", "append"]).exits(0);
+            assert_eq!(server.count("t"), 15_000);
+            // So it is from a pipe, where no row is to be rejected.
+            let piped = ["-", "--table", "t", "--if-exists", "truncate"];
+            server.load_reading(&server.read("t.csv"), &piped).exits(0);
+            assert_eq!(server.count("t"), 15_000);
+            server.sql("TRUNCATE t").write("t.csv", format!("id,boss,pad\n{rows}{orphans}"));
+            server.load(&["t.csv", "--if-exists", "append", "--max-rejects", "all"]).exits(3);
+            assert_eq!(server.count("t"), 15_000, "{waits}");
+            server.drop_table("t");
+        }
+    });
+}
+
 #[test]
 fn a_table_that_others_refer_to_stays_their_parent() {
     for_each_server(|server| {
@@ -464,7 +558,7 @@ fn row_level_security_has_its_say() {
         let user = format!("{}_user", server.database);
         let _gone = OnDrop(|| server.try_sql(&format!("DROP OWNED BY {user}; DROP ROLE {user}")));
         server.write("t.csv", "id,owner\n1,me\n2,you\n3,me\n").sql(&format!(
-            "CREATE ROLE {user} LOGIN; CREATE TABLE t (id int, owner text); GRANT SELECT, INSERT ON t TO {user};
+            "CREATE ROLE {user} LOGIN; CREATE TABLE t (id int, owner text); GRANT SELECT, INSERT, TRUNCATE ON t TO {user};
              ALTER TABLE t ENABLE ROW LEVEL SECURITY; CREATE POLICY mine ON t USING (owner = 'me')"
         ));
         let url = server.url_of(&user);
@@ -494,6 +588,12 @@ fn row_level_security_has_its_say() {
         server.sql("TRUNCATE t");
         let run = server.load_at(&url, &["t.csv", "--max-rejects", "1"]).exits(3);
         run.prints(&["not verified; safe on disk", "they are not counted"]);
+        // Those it may not see are deleted all the same, which is said.
+        server.sql("INSERT INTO t VALUES (7, 'you')");
+        let empties = ["t.csv", "--if-exists", "truncate", "--max-rejects", "1"];
+        let run = server.load_at(&url, &empties).exits(3);
+        run.prints(&["rows that row-level security hides from this user are deleted as well"]);
+        assert_eq!(server.query("SELECT id FROM t ORDER BY id"), rows![[1], [3]]);
     });
 }
 

@@ -196,7 +196,7 @@ impl<'s> Write<Session<'s>> for Packer<'_> {
             }
         }
         let affected = (batch.to - batch.from - repeated.len()) as u64;
-        Ok(Written { done: Done { affected, warnings: 0 }, repeated })
+        Ok(Written { done: Done { affected, warnings: 0 }, left_out: repeated })
     }
 
     fn finish(&mut self, session: &mut Session<'s>) -> Result<(), Failure> {

@@ -184,6 +184,7 @@ pub(super) fn refusal(body: &ErrorResponseBody) -> Failure {
             b'H' => refusal.hint = Some(text),
             b'W' => refusal.context = Some(text),
             b'c' => refusal.column = Some(text),
+            b'n' => refusal.constraint = Some(text),
             b'R' => refusal.routine = text,
             _ => {}
         }
