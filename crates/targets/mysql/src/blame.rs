@@ -1,5 +1,6 @@
 //! What the server says of rows, in errors and in warnings.
 
+use crate::ddl;
 use crate::session::{BACK_TO_SAVEPOINT, Failure, Refusal, Session, Warning};
 use inrush_core::error::Error;
 use inrush_core::flow::Code;
@@ -61,6 +62,10 @@ impl Connection for Session<'_> {
 
     fn blame(&self, failure: &Failure) -> Option<Blame> {
         let refused = failure.refusal()?;
+        if ddl::is_of_another_key(refused) {
+            let message = "a row of the table has its value of another unique key";
+            return Some(blame(Code::DuplicateKey, message));
+        }
         if self.is_out_of_numbers(refused.code, &refused.message) {
             return None;
         }

@@ -2,10 +2,11 @@
 
 use crate::facts::ServerFacts;
 use crate::knobs::{ENGINE, INDEXES};
+use crate::session::Refusal;
 use crate::types;
 use inrush_core::ledger::{self, Ledger};
 use inrush_core::value::hex;
-use inrush_core::{Column, Job, OnConflict};
+use inrush_core::{Column, Job, OnConflict, TableFacts};
 
 /// The name in backticks (<https://dev.mysql.com/doc/refman/8.0/en/identifiers.html>).
 pub(super) fn quote(name: &str) -> String {
@@ -127,6 +128,22 @@ fn indexes(job: &Job) -> impl Iterator<Item = String> {
     indexes.map(|columns| format!("INDEX ({})", names(columns.iter().map(String::as_str))))
 }
 
+/// How many keys of the table a row may meet.
+pub(super) fn keys(table: &TableFacts) -> usize {
+    table.unique_keys.len() + usize::from(!table.primary_key.is_empty())
+}
+
+/// The server's update is of whatever row has any of the keys. That it is the row with the key which rows are compared by, and not one
+/// with a number that the server has just made, is a condition in the update: of 0 the complement is the largest number, and 1 more is an
+/// error in every mode.
+const ANOTHER_KEY: &str = "~";
+
+/// Whether an error is that of the condition: the server shows the expression.
+pub(super) fn is_of_another_key(refused: &Refusal) -> bool {
+    let is_of = |before: &str| refused.message.contains(&format!("'{before}{ANOTHER_KEY}("));
+    refused.code == 1690 && (is_of("") || is_of("("))
+}
+
 /// What stands before and after the rows of an INSERT.
 pub(super) struct Insert {
     pub(super) head: String,
@@ -154,10 +171,17 @@ impl Insert {
         let tail = match job.request.on_conflict {
             OnConflict::Fail | OnConflict::Replace => String::new(),
             OnConflict::Skip | OnConflict::Update => {
-                if sets.is_empty() {
-                    // Sets a column to what it is: the row stays, and isn't counted.
-                    let column = quote(&key[0]);
-                    sets.push(format!("{column} = {}.{column}", quote(table)));
+                let of_table = |name: &String| format!("{}.{}", quote(table), quote(name));
+                // A column that is set to what it is: the row stays, and isn't counted.
+                let (column, same) = (quote(&key[0]), of_table(&key[0]));
+                if job.kept_table().is_some_and(|table| keys(table) > 1) {
+                    let is_met =
+                        |name: &String| format!("{} = VALUES({})", of_table(name), quote(name));
+                    let is_met: Vec<String> = key.iter().map(is_met).collect();
+                    let guard = format!("{ANOTHER_KEY}(({}) IS TRUE) + 1", is_met.join(" AND "));
+                    sets.push(format!("{column} = IF({guard}, {same}, {same})"));
+                } else if sets.is_empty() {
+                    sets.push(format!("{column} = {same}"));
                 }
                 format!(" ON DUPLICATE KEY UPDATE {}", sets.join(", "))
             }

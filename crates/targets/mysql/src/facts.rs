@@ -176,6 +176,8 @@ pub(super) fn gather(
     // https://dev.mysql.com/doc/refman/5.6/en/fractional-seconds.html: since 5.6.4. MariaDB says 5.5 or 10 and up, and has had
     // them since 5.3.
     let keeps_fractions = engine.starts_with("MariaDB") || numbers(version) >= (5, 6, 4);
+    let kind = table.first().and_then(|row| row.get(KIND)?.as_deref());
+    let is_versioned = kind == Some("SYSTEM VERSIONED");
     let mut table = with_columns(session, table_name, table)?;
     let behind_view = match &table {
         Some(found) if found.storage.is_none() => {
@@ -198,7 +200,7 @@ pub(super) fn gather(
             if engine.starts_with("MariaDB") && found.storage.is_some() {
                 refuse_unseen_keys(session, &found.name, request.on_conflict)?;
             }
-            refuse_conflicts(session, found, request, &events, unseen_keys)?;
+            refuse_conflicts(session, found, request, &events, is_versioned, unseen_keys)?;
         }
         Some(_) => {}
         None => refuse_database(session, table_name, request)?,
@@ -393,6 +395,9 @@ pub(super) fn table_entry(table: &str) -> String {
         literal(table)
     )
 }
+
+/// Where [`table_entry`] says what sort of table it is.
+const KIND: usize = 2;
 
 /// Where [`triggers`] says what each of them follows.
 const EVENT: usize = 2;
@@ -661,26 +666,43 @@ fn refuse_conflicts(
     found: &TableFacts,
     request: &Request,
     triggers: &[String],
+    is_versioned: bool,
     unseen_keys: Unseen,
 ) -> Result<()> {
-    let TableFacts { name, primary_key, unique_keys, .. } = found;
+    let name = &found.name;
+    if found.storage.is_none() {
+        return Err(Error::target(format!(
+            "{name} is a view, which has no key that --on-conflict {} could look at",
+            request.on_conflict
+        ))
+        .advise("load into the table behind it"));
+    }
+    const INTO_OWN: &str = "load into a table of its own, and add what is new by INSERT ... SELECT ... WHERE NOT EXISTS";
+    const FAIL: &str = "--on-conflict fail makes a bad row of a duplicate key";
+    const KEEPS: &str = "--on-conflict update keeps a row and sets the columns that the source has";
+    if request.on_conflict == OnConflict::Skip && is_versioned {
+        return Err(Error::target(format!(
+            "table {name} is system-versioned, and the server's way to skip a row, an update that changes nothing, adds to its history"
+        ))
+        .advise(INTO_OWN)
+        .advise(FAIL));
+    }
     if request.on_conflict == OnConflict::Skip && triggers.iter().any(|event| event == "UPDATE") {
         return Err(Error::target(format!(
             "table {name} has UPDATE triggers, and the server's way to skip a row, an update that changes nothing, would run them"
         ))
-        .advise("load into a table of its own, and add what is new by INSERT ... SELECT ... WHERE NOT EXISTS")
-        .advise("--on-conflict fail makes a bad row of a duplicate key"));
-    }
-    if unique_keys.len() + usize::from(!primary_key.is_empty()) > 1 {
-        return Err(Error::target(format!(
-            "table {name} has several unique keys, and the server's own --on-conflict {} would look at all of them",
-            request.on_conflict
-        ))
-        .advise("load into a table with this key alone, and merge the two by a statement of your own")
-        .advise("--on-conflict fail makes a bad row of a duplicate key"));
+        .advise(INTO_OWN)
+        .advise(FAIL));
     }
     if request.on_conflict != OnConflict::Replace {
         return Ok(());
+    }
+    if ddl::keys(found) > 1 {
+        return Err(Error::target(format!(
+            "table {name} has several unique keys, and the server's REPLACE would delete every row that has one of a new row's"
+        ))
+        .advise(KEEPS)
+        .advise("or load into a table with this key alone, and merge the two by a statement of your own"));
     }
     // The server deletes the row and makes another.
     let rows = session.table(&references_here(name)).map_err(|failure| session.explain(failure))?;
@@ -694,7 +716,6 @@ fn refuse_conflicts(
             changed.push(child.clone());
         }
     }
-    const KEEPS: &str = "--on-conflict update keeps a row and sets the columns that the source has";
     if changed.is_empty() {
         return match unseen_keys {
             Unseen::Anywhere => {

@@ -296,22 +296,72 @@ fn an_answer_to_conflicts_hides_no_other_fault() {
     });
 }
 
+/// The server's update is of whatever row has any of the keys, and a number that it makes is one of them.
 #[test]
-fn answers_to_conflicts_take_one_unique_key() {
+fn rows_are_compared_by_one_of_several_keys() {
     for_each_server(|server| {
-        server.write("t.csv", "id,code\n1,b\n");
-        server.sql("CREATE TABLE t (id INT PRIMARY KEY, code CHAR(3) UNIQUE);; INSERT INTO t VALUES (1, 'a'), (2, 'b')");
-        for answer in ["skip", "update", "replace"] {
-            let load = ["t.csv", "--if-exists", "append", "--on-conflict", answer];
+        server.write("t.csv", "code,n\na,7\nc,8\nc,9\n");
+        server.write("both.csv", "id,code,n\n1,b,7\n2,b,8\n3,c,9\n");
+        let append = ["--table", "t", "--if-exists", "append", "--on-conflict"];
+        for way in some(server.ways_into_used()) {
+            let make = || {
+                server.drop_table("t").sql(
+                    "CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, code CHAR(3) NOT NULL UNIQUE, n INT) ENGINE=InnoDB;;
+                     INSERT INTO t VALUES (1, 'a', 1), (2, 'b', 2)",
+                );
+            };
+            let load = |file: &'static str, how: &'static str, key: &'static str| {
+                [&[file], &append[..], &[how, "--key", key], &way.options()].concat()
+            };
+            for (how, rows) in [("update", [7, 2, 9]), ("skip", [1, 2, 8])] {
+                make();
+                let report = server.report(&load("t.csv", how, "code"));
+                let [a, b, c] = rows;
+                let stored = rows![["a", a], ["b", b], ["c", c]];
+                assert_eq!(server.query("SELECT code, n FROM t ORDER BY code"), stored, "{way:?}");
+                let skipped = if how == "skip" { 2 } else { 0 };
+                assert_eq!(report["rows_skipped"], skipped, "{way:?}");
+                // By the primary key, which the source does not have.
+                let by_id = ["t.csv", append[0], append[1], append[2], append[3], append[4], how];
+                server.refuses(&by_id).says(&["(id)", "the source has no column id", "--key code"]);
+            }
+            for key in ["id", "code"] {
+                make();
+                let load = load("both.csv", "update", key);
+                server.refuses(&load).says(&["both.csv: line 2", "key"]);
+                server.load(&[&load[..], &["--max-rejects", "1"]].concat()).exits(3);
+                assert_eq!(server.read("both.rejects.csv"), b"id,code,n\n1,b,7\n", "{key} {way:?}");
+                let stored = rows![[1, "a", 1], [2, "b", 8], [3, "c", 9]];
+                assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{key} {way:?}");
+            }
+        }
+        server.write("met.csv", "id,code\n1,z\n5,b\n");
+        let skip = [&["met.csv"], &append[..], &["skip", "--key", "id"]].concat();
+        server.refuses(&skip).says(&["met.csv: line 3", "another unique key"]);
+        let replace = [&["t.csv"], &append[..], &["replace", "--key", "code"]].concat();
+        server
+            .leaves_everything(|| server.refuses(&replace))
+            .says(&["several unique keys", "--on-conflict update"]);
+        // Where no number is left the server takes the last one again.
+        server.drop_table("t").sql(
+            "CREATE TABLE t (id TINYINT AUTO_INCREMENT PRIMARY KEY, code CHAR(3) NOT NULL UNIQUE, n INT) ENGINE=InnoDB;;
+             INSERT INTO t VALUES (127, 'z', 1)",
+        );
+        for how in ["update", "skip"] {
+            let load = [&["t.csv"], &append[..], &[how, "--key", "code"]].concat();
             server.leaves_everything(|| {
-                let run =
-                    server.load(&load).says(&["several unique keys"]).ends_with_nothing_changed();
+                let run = server.load(&load).ends_with_nothing_changed();
                 assert_ne!(run.status.code(), Some(0));
             });
         }
-        server
-            .drop_table("t")
-            .sql("CREATE TABLE t (id INT, code CHAR(3));; INSERT INTO t VALUES (1, 'a')");
+    });
+}
+
+#[test]
+fn answers_to_conflicts_take_a_unique_key() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,code\n1,b\n");
+        server.sql("CREATE TABLE t (id INT, code CHAR(3));; INSERT INTO t VALUES (1, 'a')");
         let load = ["t.csv", "--if-exists", "append", "--on-conflict", "skip", "--key", "id"];
         server.leaves_everything(|| {
             let run = server.load(&load).ends_with_nothing_changed();
@@ -324,6 +374,27 @@ fn answers_to_conflicts_take_one_unique_key() {
         let load = ["t.csv", "--if-exists", "append", "--on-conflict", "update", "--key", "code"];
         server.load(&load).exits(0);
         assert_eq!(server.query("SELECT * FROM t"), rows![[1, "b"]]);
+        // A view has none, whatever the table behind it has.
+        server.sql("CREATE VIEW v AS SELECT id, code FROM t");
+        server.refuses(&[&["t.csv", "--table", "v"], &load[1..]].concat()).says(&["v is a view"]);
+        server.sql("DROP VIEW v");
+    });
+}
+
+/// An update that changes nothing is a change to its history.
+#[test]
+fn on_conflict_skip_adds_nothing_to_the_history_of_a_versioned_table() {
+    for_each_server(|server| {
+        if !server.is_mariadb {
+            return;
+        }
+        server.write("t.csv", "id,v\n1,b\n2,c\n").sql(
+            "CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(9)) WITH SYSTEM VERSIONING;; INSERT INTO t VALUES (1, 'a')",
+        );
+        let load = |how| ["t.csv", "--if-exists", "append", "--on-conflict", how];
+        server.plan(&load("skip")).exits(1).says(&["system-versioned", "NOT EXISTS"]);
+        server.load(&load("update")).exits(0);
+        assert_eq!(server.query("SELECT * FROM t ORDER BY id"), rows![[1, "b"], [2, "c"]]);
     });
 }
 
