@@ -23,7 +23,7 @@ use serde::{Serialize, Serializer};
 use crate::doctor::Doctor;
 use crate::error::Result;
 use crate::flow::Encode;
-use crate::{Column, Job, Request, TargetFacts};
+use crate::{Column, Facts, Job, Request, TargetFacts};
 
 pub use console::{Console, Row, Setting, may_be_secret, text};
 pub use jobs::{
@@ -144,6 +144,14 @@ pub trait Target: Sync {
     /// What a user should know of a planned load beforehand, and read in its report, one sentence each.
     fn cautions(&self, _job: &Job) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Whether loads of these columns into an existing table can compare rows by one of its keys (`--on-conflict`).
+    ///
+    /// # Errors
+    /// Why they can't, and what to try.
+    fn compares(&self, _request: &Request, _facts: &Facts, _columns: &[Column]) -> Result<()> {
+        Ok(())
     }
 
     /// What to try where `--key` names columns of an existing table that no key of it keeps unique.

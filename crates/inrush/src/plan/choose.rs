@@ -77,6 +77,9 @@ pub(crate) fn choose_because(
         hints.extend(broken_with(facts, &columns));
     }
     let key = key(request, facts, target, action, table, &columns)?;
+    if !key.is_empty() && !action.makes_table() {
+        target.compares(request, facts, &columns)?;
+    }
     let (strategy, knobs, fit) =
         strategy(request, facts, target, because, &mut reasons, &mut hints)?;
     let Fit::Usable { atomic, lanes, lanes_max, encoders, .. } = fit else {

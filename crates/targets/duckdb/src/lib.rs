@@ -139,6 +139,10 @@ impl Target for DuckDb {
         &STRATEGIES
     }
 
+    fn compares(&self, request: &Request, facts: &Facts, columns: &[Column]) -> Result<()> {
+        load::compares(request, facts, columns)
+    }
+
     fn find_library(&self, named: Option<&Path>) -> Result<()> {
         library::library(named).map(drop)
     }

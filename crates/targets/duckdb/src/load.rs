@@ -26,7 +26,7 @@ use inrush_core::target::{
     Ended, Fit, Inspect, Knobs, Lane, Load, Memory, Sent, Snapshot, Verdict, Weakness,
 };
 use inrush_core::{
-    Action, Durability, Facts, Guarantee, Job, OnConflict, Request, Retry, TableFacts,
+    Action, Column, Durability, Facts, Guarantee, Job, OnConflict, Request, Retry, TableFacts,
 };
 
 /// Bytes of DuckDB's buffers: from as few as do for most tables, to as many as made a difference for wide ones (200 MB of rows of 60
@@ -64,20 +64,11 @@ pub(super) fn fit(way: Way, request: &Request, facts: &Facts, knobs: &mut Knobs)
                 .to_owned(),
         );
     }
-    if let Some(table) = kept
-        && changes
-        && table.unique_keys.len()
-            + usize::from(!table.primary_key.is_empty())
-            + asks.keys_on_expressions
-            > 1
-    {
+    if way == Way::Appender && changes {
         return unusable(format!(
-            "--on-conflict {} takes a table with one key (a unique index on an expression is one, too), and DuckDB can't tell which of several a row meets",
+            "the appender adds rows and changes none (--on-conflict {})",
             request.on_conflict
         ));
-    }
-    if way == Way::Appender && changes {
-        return unusable("the appender adds rows and changes none".to_owned());
     }
     if way == Way::Appender
         && let Some(column) = kept.and_then(|table| {
@@ -142,6 +133,41 @@ pub(super) fn fit(way: Way, request: &Request, facts: &Facts, knobs: &mut Knobs)
         encoders: facts.processors.clamp(1, 16),
         notes,
     }
+}
+
+/// Refuses rows that would change more than one key of others: which of a chunk's rows the engine would refuse for the other key isn't known
+/// before it has changed those ahead of them. A key that an update leaves alone is asked of new rows only.
+pub(super) fn compares(request: &Request, facts: &Facts, columns: &[Column]) -> Result<()> {
+    let changes_all = match request.on_conflict {
+        OnConflict::Fail | OnConflict::Skip => return Ok(()),
+        OnConflict::Update => false,
+        OnConflict::Replace => true,
+    };
+    let Some(table) = facts.kept_table(request) else { return Ok(()) };
+    let is_set = |name: &String| {
+        let mut loaded = columns.iter().map(|column| &column.name).chain(&table.computed);
+        changes_all || loaded.any(|loaded| loaded.eq_ignore_ascii_case(name))
+    };
+    let keys = [&table.primary_key].into_iter().chain(&table.unique_keys);
+    let mut keys: Vec<String> = keys
+        .filter(|key| key.iter().any(is_set))
+        .map(|key| format!("({})", key.join(", ")))
+        .collect();
+    if DatabaseFacts::of(&facts.target).asks.keys_on_expressions > 0 {
+        keys.push("a unique index on an expression".to_owned());
+    }
+    if keys.len() < 2 {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "--on-conflict {} would set columns of several keys of table {}: {}; a row is found by one of them, and of the others it is not known \
+         beforehand which rows DuckDB would refuse",
+        request.on_conflict,
+        table.name,
+        keys.join(", ")
+    ))
+    .advise("--drop COLUMN leaves a column of another key as it is, with --on-conflict update")
+    .advise("or load into a table of its own, and merge the two by a statement of your own"))
 }
 
 /// Whether one thread of the engine is the fastest. It writes rows as they come; of several each writes its batches apart from the others',

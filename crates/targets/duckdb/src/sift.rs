@@ -636,12 +636,13 @@ impl Sifted {
                 });
                 continue;
             }
-            let is_met = |index: &usize| {
-                let (first, taken) = suspect.keys[*index];
-                let is_held = first.is_some_and(|first| held[*index].contains(&first));
-                let is_changed = changes && asked == Some(*index);
-                (taken || is_held) && !is_changed
+            let has = |index: usize| {
+                let (first, taken) = suspect.keys[index];
+                taken || first.is_some_and(|first| held[index].contains(&first))
             };
+            // Such a row sets no column of another key.
+            let is_change = changes && asked.is_some_and(has);
+            let is_met = |index: &usize| has(*index) && !is_change;
             // A row that is to be skipped is, whatever other keys it meets.
             let met = asked.into_iter().chain(0..suspect.keys.len()).find(is_met);
             if let Some(index) = met {
@@ -659,16 +660,17 @@ impl Sifted {
                 });
                 continue;
             }
+            for (index, (first, _)) in suspect.keys.iter().enumerate() {
+                if !is_change || asked == Some(index) {
+                    held[index].extend(first);
+                }
+            }
             if let (true, Some(asked)) = (changes, asked)
                 && let Some(first) = suspect.keys[asked].0
                 && last.get(&first).is_some_and(|last| *last != row)
             {
                 sifted.without.push(row);
                 sifted.superseded += 1;
-                continue;
-            }
-            for (index, (first, _)) in suspect.keys.iter().enumerate() {
-                held[index].extend(first);
             }
         }
         sifted
