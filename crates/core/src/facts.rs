@@ -533,6 +533,8 @@ pub struct TableFacts {
     pub primary_key: Vec<String>,
     /// Unique keys besides the primary one.
     pub unique_keys: Vec<Vec<String>>,
+    /// Those of its keys that take one NULL for the same as another.
+    pub null_keys: Vec<Vec<String>>,
     /// Indexes that refuse no row, so that they may as well be built after the rows, as the engine spells them.
     pub indexes: Vec<String>,
     /// Tables whose rows the engine would delete or change if this one's were deleted.

@@ -164,3 +164,24 @@ fn rows_are_compared_by_a_key_that_they_have() {
         assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 2, "{how}");
     }
 }
+
+/// One NULL is not another, so that such a row comes in once more with each load.
+#[test]
+fn a_key_that_takes_null_is_told_of() {
+    let fixture = Fixture::new();
+    fixture
+        .write("t.csv", "a,b,v\n1,,x\n2,2,y\n")
+        .sql("t.db", "CREATE TABLE t (a INTEGER NOT NULL, b INTEGER, v TEXT, UNIQUE (a, b))");
+    let load =
+        ["t.csv", "t.db", "--if-exists", "append", "--on-conflict", "update", "--key", "a,b"];
+    let told =
+        "the key (a, b) takes NULL in b, and a row with NULL there is no duplicate of any other";
+    fixture.inrush(&[&["plan"], &load[..]].concat()).exits(0).prints(&[told, "--not-null b"]);
+    for rows in [2, 3] {
+        assert!(fixture.report(&load)["warnings"].to_string().contains(told));
+        assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), rows);
+    }
+    let strict = [&load[..], &["--not-null", "b"]].concat();
+    let run = fixture.refuses(&strict);
+    assert!(!run.says(&["line 2"]).stderr.contains(told));
+}

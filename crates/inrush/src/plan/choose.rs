@@ -79,6 +79,7 @@ pub(crate) fn choose_because(
     let key = key(request, facts, target, action, table, &columns)?;
     if !key.is_empty() && !action.makes_table() {
         target.compares(request, facts, &columns)?;
+        hints.extend(never_met(request, facts, &columns, &key));
     }
     let (strategy, knobs, fit) =
         strategy(request, facts, target, because, &mut reasons, &mut hints)?;
@@ -622,6 +623,31 @@ fn key(
         });
     }
     Ok(key)
+}
+
+/// What to say of a key that takes NULL: where one NULL is not another, no row with one is a duplicate.
+fn never_met(
+    request: &Request,
+    facts: &Facts,
+    columns: &[Column],
+    key: &[String],
+) -> Option<String> {
+    let table = facts.target.table.as_ref().filter(|table| !table.takes_any)?;
+    if table.null_keys.iter().any(|known| same_columns(known, key)) {
+        return None;
+    }
+    let takes_null = |column: &&Column| !column.required && key.contains(&column.name);
+    let open: Vec<&str> =
+        columns.iter().filter(takes_null).map(|column| column.name.as_str()).collect();
+    let first = open.first()?;
+    Some(format!(
+        "--on-conflict {}: the key ({}) takes NULL in {}, and a row with NULL there is no duplicate of any other, so each load adds it \
+         once more (--not-null {} makes it a bad row)",
+        request.on_conflict,
+        key.join(", "),
+        listed(open.iter().copied()),
+        shell_word(first)
+    ))
 }
 
 /// The column that a name means: the one that is spelt so, or else one that differs in case alone.

@@ -627,7 +627,7 @@ fn keys_of(oid: &str) -> String {
         )
     };
     format!(
-        "SELECT i.indexrelid, i.indisprimary, a.attname FROM pg_catalog.pg_index i \
+        "SELECT i.indexrelid, i.indisprimary, a.attname, pg_catalog.to_jsonb(i) ->> 'indnullsnotdistinct' FROM pg_catalog.pg_index i \
          CROSS JOIN LATERAL pg_catalog.unnest(i.indkey::int2[]) WITH ORDINALITY AS k(attnum, place) \
          JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum \
          WHERE i.indrelid = {oid} AND i.indisunique AND i.indisvalid AND i.indimmediate \
@@ -647,16 +647,19 @@ fn keys_of(oid: &str) -> String {
 }
 
 fn take_keys(keys: TextRows, facts: &mut TableFacts) {
-    let mut unique: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut unique: BTreeMap<(String, bool), Vec<String>> = BTreeMap::new();
     for row in keys {
         let mut row = row.into_iter().map(Option::unwrap_or_default);
         let mut next = || row.next().unwrap_or_default();
-        let (index, primary, column) = (next(), next() == "t", next());
+        let (index, primary, column, has_one_null) =
+            (next(), next() == "t", next(), next() == "true");
         match primary {
             true => facts.primary_key.push(column),
-            false => unique.entry(index).or_default().push(column),
+            false => unique.entry((index, has_one_null)).or_default().push(column),
         }
     }
+    let of_one_null = unique.iter().filter(|((_, has_one_null), _)| *has_one_null);
+    facts.null_keys = of_one_null.map(|(_, key)| key.clone()).collect();
     facts.unique_keys = unique.into_values().collect();
 }
 
