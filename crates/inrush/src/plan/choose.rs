@@ -706,6 +706,8 @@ fn strategy(
     let adds_columns = !facts.new_fields(request).is_empty();
     // The last strategy is the plainest: what even that one can't do is what the user should read.
     let (mut last_error, mut value_error) = (None, None);
+    // Why each of those can't that have their knobs.
+    let mut all_why: BTreeSet<String> = BTreeSet::new();
     // The strategies that lack a knob, and what to say of the last of them.
     let (mut lacking, mut knob_error) = (Vec::new(), None);
     for strategy in candidates {
@@ -777,8 +779,17 @@ fn strategy(
             }
         };
         reasons.push(format!("not {}: {why_not}", strategy.id()));
+        all_why.insert(why_not.clone());
+        if named.is_some()
+            && advice.is_empty()
+            && let Some(other) = another(request, facts, target)
+        {
+            advice.push(format!("leave --strategy out: {other} can"));
+        }
         // What all of them lack is no strategy's fault, and the user chose none.
-        let is_no_fault = !advice.is_empty() || facts.target.read_only.as_ref() == Some(&why_not);
+        let is_no_fault = !advice.is_empty()
+            || all_why.len() == 1
+            || facts.target.read_only.as_ref() == Some(&why_not);
         let error = match named {
             None if is_no_fault => Error::usage(why_not),
             _ => Error::usage(format!("{}: {why_not}", strategy.id())),
@@ -789,6 +800,14 @@ fn strategy(
         .or(value_error)
         .or_else(|| knob_of_none(request, &lacking).or(knob_error))
         .unwrap_or_else(|| Error::usage("this target has no strategy in this build")))
+}
+
+/// The strategy that would be chosen if the request named none.
+fn another(request: &Request, facts: &Facts, target: &'static dyn Target) -> Option<&'static str> {
+    let mut free = request.clone();
+    free.options.strategy = None;
+    let chosen = strategy(&free, facts, target, None, &mut Vec::new(), &mut Vec::new());
+    chosen.ok().map(|(strategy, ..)| strategy.id())
 }
 
 /// What to say of a knob that none of several strategies has: each has knobs of its own, and any of them could be meant.

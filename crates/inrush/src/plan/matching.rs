@@ -5,12 +5,13 @@
 //! the user hears of it. Of such a source the columns that the user names (`--rename`, `--add`) go by these names.
 
 use crate::plan::{
-    Basis, Column, Facts, FieldFacts, MatchBy, MissingColumns, NewColumns, Request, TableFacts,
-    Type,
+    Basis, Column, Facts, FieldFacts, MatchBy, MissingColumns, NewColumns, OnConflict, Request,
+    TableFacts, Type,
 };
 use crate::target::Target;
 use inrush_core::error::{Error, Kind, Result};
-use inrush_core::wording::{counted, noun, shell_word};
+use inrush_core::reading::is_alike;
+use inrush_core::wording::{counted, noun, said_of, shell_word};
 
 /// Names of a side that a message lists.
 const NAMES_SHOWN: usize = 20;
@@ -121,12 +122,24 @@ impl Sides<'_> {
             })
             .collect();
         let given = |name: &String| matched.iter().any(|(column, _)| column.name == *name);
-        if let Some(name) = found.needs.iter().find(|name| !given(name)) {
+        // What is said of a column that rows are compared by says more.
+        let compared = match (request.on_conflict, request.key.as_slice()) {
+            (OnConflict::Fail, _) => &[],
+            (_, []) => found.primary_key.as_slice(),
+            (_, key) => key,
+        };
+        let is_compared = |name: &String| compared.iter().any(|key| is_alike(key, name));
+        let is_lacking = |name: &&String| !given(name) && !is_compared(name);
+        if let Some(name) = found.needs.iter().find(is_lacking) {
             return Err(Error::new(
                 Kind::Target,
                 format!("column {name} of table {table} has no default, and the source has no such column"),
             )
-            .advise("add the column to the source, or give the table's column a default"));
+            .advise(format!(
+                "add the column to the source, or say what it is in all rows: {}",
+                said_of("--add", name, "VALUE")
+            ))
+            .advise("or give the table's column a default"));
         }
         reasons.push(format!("the source's columns go to the columns of table {table} by name"));
         if matched.is_empty() {

@@ -247,7 +247,11 @@ pub(super) fn that_have_to_have_a_value_are_so_in_the_table<P: Place>() {
         // The table remembers what the option said.
         load(place, &[&["b.csv"][..], &adding::<P>(&[])].concat()).exits(1).says(&["column name"]);
         // Without the column every row would be bad.
-        let lacks = ["column name of table", "has no default, and the source has no such column"];
+        let lacks = [
+            "column name of table",
+            "has no default, and the source has no such column",
+            "--add name=VALUE",
+        ];
         files.write("c.csv", "id\n3\n");
         let lacking = [&["c.csv"][..], &adding::<P>(&[])].concat();
         refuses(place, &["id", "name"], &lacking).says(&lacks);

@@ -177,7 +177,11 @@ pub(super) fn rows_are_compared_by_a_key_that_they_have<P: Place>() {
         load(place, &["old.csv", "--primary-key", "id"]).exits(0);
         for how in ["skip", "update", "replace"] {
             let args = ["new.csv", "--if-exists", "append", "--on-conflict", how];
-            refuses(place, &COLUMNS, &args).says(&["column id", "the source"]);
+            refuses(place, &COLUMNS, &args).says(&[
+                "compared by the key",
+                "column id",
+                "--add id=",
+            ]);
         }
     });
 }

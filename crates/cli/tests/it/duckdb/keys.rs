@@ -404,6 +404,11 @@ fn a_key_that_an_update_leaves_alone_is_asked_of_new_rows_only() {
             .misused(&[&load[..], &append, &[how, "--key", "id"]].concat())
             .says(&["several keys of table t: (id), (email)", "--drop COLUMN"]);
     }
+    // Who names a strategy reads which one can.
+    let load = ["load", "five.csv", "arrow.duckdb", "--strategy", "appender"];
+    fixture
+        .misused(&[&load[..], &append, &["update"]].concat())
+        .says(&["the appender adds rows", "leave --strategy out: duckdb/arrow can"]);
 }
 
 /// Which of a chunk's rows the engine would refuse for another key isn't known beforehand, and an index on an expression is one.
