@@ -818,7 +818,10 @@ impl Load for PostgresLoad<'_> {
         }
         if *job.facts.source.orphans == Orphans::Sought {
             self.seek_orphans().map_err(|failure| self.session.explain(failure))?;
-            return Err(Error::target(format!("rows refer to none of table {}", job.table)));
+            return Err(Error::target(format!(
+                "rows refer to others that neither the source nor table {} has",
+                job.table
+            )));
         }
         let Some(hidden) = &self.hidden else { return self.settle() };
         let mut statements = Vec::new();
