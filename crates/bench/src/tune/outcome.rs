@@ -53,7 +53,7 @@ pub struct Outcome {
     pub default: Ran,
     /// All that was measured, the fastest first.
     pub candidates: Vec<Ran>,
-    /// How a table that is there was treated: where it holds rows and the user does not say, it is measured how rows are added to them.
+    /// What becomes of an existing table: of one that holds rows, where the user does not say, it is measured how rows are added to them.
     pub if_exists: &'static str,
     /// What could not be measured, or is of no use here, and why.
     pub left_out: Vec<Left>,

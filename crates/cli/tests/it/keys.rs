@@ -184,4 +184,8 @@ fn a_key_that_takes_null_is_told_of() {
     let strict = [&load[..], &["--not-null", "b"]].concat();
     let run = fixture.refuses(&strict);
     assert!(!run.says(&["line 2"]).stderr.contains(told));
+    // A primary key hardly ever has one, though SQLite's may.
+    fixture.sql("t.db", "DROP TABLE t; CREATE TABLE t (a INTEGER, b TEXT PRIMARY KEY, v TEXT)");
+    let load = ["t.csv", "t.db", "--if-exists", "append", "--on-conflict", "update"];
+    assert!(!fixture.report(&load)["warnings"].to_string().contains("takes NULL"));
 }

@@ -633,7 +633,9 @@ fn never_met(
     key: &[String],
 ) -> Option<String> {
     let table = facts.target.table.as_ref().filter(|table| !table.takes_any)?;
-    if table.null_keys.iter().any(|known| same_columns(known, key)) {
+    // SQLite's primary keys take NULL (https://sqlite.org/lang_createtable.html#the_primary_key), and hardly one of them has any.
+    let mut of_one_null = table.null_keys.iter().chain([&table.primary_key]);
+    if of_one_null.any(|known| same_columns(known, key)) {
         return None;
     }
     let takes_null = |column: &&Column| !column.required && key.contains(&column.name);
