@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use crate::ddl::{Table, quote};
 use crate::facts::ServerFacts;
-use crate::repeats::{BYTES_MAX, VALUES_MAX, WORK_MEMORY_MB};
+use crate::repeats::{BYTES_MAX, Spelt, VALUES_MAX, WORK_MEMORY_MB};
 use crate::rows::RowReader;
 use crate::session::{Failure, Session};
 use inrush_core::{Job, Parentless};
@@ -151,27 +151,17 @@ pub(super) fn find(
     for (number, key) in keys.iter().enumerate() {
         let mut forms: HashMap<Box<[u8]>, Box<str>> = HashMap::new();
         let mut reader = RowReader::default();
-        let (mut form, mut shown) = (Vec::new(), String::new());
+        let mut spelt = Spelt::default();
         let count = key.columns.len();
         session.drive(|client| {
             client.copy_out(&values(rows, key, number), |bytes| {
                 reader.read(bytes, |field, value| {
-                    let value = value.unwrap_or_default();
-                    if field < count {
-                        // As in a row of the wire.
-                        form.extend_from_slice(&(value.len() as u32).to_be_bytes());
-                        form.extend_from_slice(value);
-                        return;
-                    }
-                    if field > count {
-                        shown.push_str(", ");
-                    }
-                    shown.push_str(&String::from_utf8_lossy(value));
+                    spelt.take(field, value.unwrap_or_default(), count);
                     if field + 1 < 2 * count {
                         return;
                     }
-                    let (form, shown) = (std::mem::take(&mut form), std::mem::take(&mut shown));
-                    let left = bytes_left.checked_sub(form.len() + shown.len() + 100);
+                    let left = bytes_left.checked_sub(spelt.bytes());
+                    let Spelt { form, shown } = std::mem::take(&mut spelt);
                     match (left, values_left.checked_sub(1)) {
                         (Some(bytes), Some(values)) => {
                             (bytes_left, values_left) = (bytes, values);

@@ -41,9 +41,10 @@ pub(super) fn find(
             reader.read(bytes, |field, value| {
                 row.take(field, value, key.len());
                 if row.fields == 2 + 2 * key.len() {
-                    // A value's entries in the two tables take about as much besides.
-                    let bytes = row.form.len() + row.shown.len() + 100;
-                    match (bytes_left.checked_sub(bytes), found.forms.len() < VALUES_MAX) {
+                    match (
+                        bytes_left.checked_sub(row.value.bytes()),
+                        found.forms.len() < VALUES_MAX,
+                    ) {
                         (Some(left), true) => {
                             bytes_left = left;
                             row.put(&mut found);
@@ -94,14 +95,41 @@ fn sql(rows: &Table, target: Option<&Table>, key: &[String]) -> String {
     )
 }
 
+/// A value of a key of several columns: the form that a row has it in, and how it is shown.
+#[derive(Default)]
+pub(super) struct Spelt {
+    pub(super) form: Vec<u8>,
+    pub(super) shown: String,
+}
+
+impl Spelt {
+    /// Takes a field of those that are first the columns' values and then the same as texts.
+    pub(super) fn take(&mut self, field: usize, value: &[u8], columns: usize) {
+        if field < columns {
+            // As in a row of the wire.
+            self.form.extend_from_slice(&(value.len() as u32).to_be_bytes());
+            self.form.extend_from_slice(value);
+            return;
+        }
+        if field > columns {
+            self.shown.push_str(", ");
+        }
+        self.shown.push_str(&String::from_utf8_lossy(value));
+    }
+
+    /// About how many bytes it takes where it is kept: its entries in tables take about as much besides.
+    pub(super) fn bytes(&self) -> usize {
+        self.form.len() + self.shown.len() + 100
+    }
+}
+
 /// What comes of one form.
 #[derive(Default)]
 struct Row {
     fields: usize,
     number: i64,
     is_taken: bool,
-    form: Vec<u8>,
-    shown: String,
+    value: Spelt,
 }
 
 impl Row {
@@ -111,17 +139,7 @@ impl Row {
         match field {
             0 => self.number = value.try_into().map_or(0, i64::from_be_bytes),
             1 => self.is_taken = value == [1],
-            _ if field < 2 + columns => {
-                // As in a row of the wire.
-                self.form.extend_from_slice(&(value.len() as u32).to_be_bytes());
-                self.form.extend_from_slice(value);
-            }
-            _ => {
-                if field > 2 + columns {
-                    self.shown.push_str(", ");
-                }
-                self.shown.push_str(&String::from_utf8_lossy(value));
-            }
+            _ => self.value.take(field - 2, value, columns),
         }
     }
 
@@ -132,9 +150,9 @@ impl Row {
             found.shown.resize(number + 1, String::new());
             found.taken.resize(number + 1, false);
         }
-        found.shown[number].clone_from(&self.shown);
+        found.shown[number].clone_from(&self.value.shown);
         found.taken[number] = self.is_taken;
-        found.forms.insert(self.form.as_slice().into(), number as u32);
+        found.forms.insert(self.value.form.as_slice().into(), number as u32);
     }
 }
 
