@@ -202,6 +202,14 @@ impl<'a> Channel<'a> {
         self.watch().is_in = true;
     }
 
+    /// `is_idle` asks the server whether it is through with the command that it is at; it is asked where an answer may be missing
+    /// ([`Channel::doubt`]).
+    pub fn can_ask(&mut self, is_idle: impl Fn() -> bool + Send + 'static) {
+        let is_idle = Box::new(is_idle);
+        self.watch().doubt =
+            Some(Box::new(Doubt { is_idle, asked: None, wait: DOUBT, was_idle: false }));
+    }
+
     /// The server has let us in, and can't be told to end a command but by hanging up.
     pub fn logged_in_for_good(&mut self) {
         self.watch().is_in = true;
@@ -210,6 +218,14 @@ impl<'a> Channel<'a> {
     /// A command begins: its time starts anew.
     pub fn begin(&mut self) {
         self.watch().restart();
+    }
+
+    /// The server may be through with the command, and never say so: from here on to the next command it is asked, now and then, while
+    /// it says nothing.
+    pub fn doubt(&mut self) {
+        if let Some(doubt) = &mut self.watch().doubt {
+            doubt.begin();
+        }
     }
 
     /// The command is given up: the server is told to end it where it does not answer within a second, and not waited for for ever.
@@ -370,7 +386,10 @@ impl Socket<'_> {
             self.watch.look()?;
             match work(&mut self.stream) {
                 Err(error) if is_not_yet(&error) => {}
-                outcome => return outcome,
+                outcome => {
+                    self.watch.heard();
+                    return outcome;
+                }
             }
         }
     }
@@ -428,6 +447,41 @@ impl Write for Socket<'_> {
     }
 }
 
+/// How often a server that says nothing is asked whether it is through, at first.
+const DOUBT: Duration = Duration::from_secs(1);
+
+/// The same in the end.
+const DOUBT_MAX: Duration = Duration::from_secs(60);
+
+/// An answer that may never come.
+struct Doubt {
+    /// Asks the server whether it is through with the command.
+    is_idle: Box<dyn Fn() -> bool + Send>,
+    /// When it was asked, or the doubt began; `None` while there is none.
+    asked: Option<Instant>,
+    /// How long to wait until it is asked.
+    wait: Duration,
+    /// Whether it has said that it is through: the answer may have come since then.
+    was_idle: bool,
+}
+
+impl Doubt {
+    fn begin(&mut self) {
+        (self.asked, self.wait, self.was_idle) = (Some(Instant::now()), DOUBT, false);
+    }
+
+    /// Whether the answer won't come: the server was through with the command when it was asked the last time, and has said nothing since.
+    fn is_lost(&mut self, now: Instant) -> bool {
+        if self.asked.is_none_or(|asked| now - asked < self.wait) {
+            return false;
+        }
+        let was_idle = std::mem::replace(&mut self.was_idle, (self.is_idle)());
+        self.asked = Some(Instant::now());
+        self.wait = if self.was_idle { DOUBT } else { (self.wait * 2).min(DOUBT_MAX) };
+        was_idle && self.was_idle
+    }
+}
+
 /// Looks whether a call has waited long enough.
 struct Watch<'a> {
     patience: Patience,
@@ -437,6 +491,8 @@ struct Watch<'a> {
     is_in: bool,
     /// Tells the server to end the command; `None` where nothing does but hanging up, and as long as it has not let us in.
     end: Option<Box<dyn Fn() + Send>>,
+    /// `None` where the server can't be asked whether it is through with a command.
+    doubt: Option<Box<Doubt>>,
     /// When the command was sent.
     began: Instant,
     looked: Instant,
@@ -454,6 +510,7 @@ impl<'a> Watch<'a> {
             stop,
             is_in: false,
             end: None,
+            doubt: None,
             began: now,
             looked: now,
             ended: None,
@@ -465,6 +522,16 @@ impl<'a> Watch<'a> {
     fn restart(&mut self) {
         self.began = Instant::now();
         self.ended = None;
+        if let Some(doubt) = &mut self.doubt {
+            doubt.asked = None;
+        }
+    }
+
+    /// The server has said something.
+    fn heard(&mut self) {
+        if let Some(doubt) = self.doubt.as_mut().filter(|doubt| doubt.asked.is_some()) {
+            doubt.begin();
+        }
     }
 
     /// How long the command may take.
@@ -502,6 +569,9 @@ impl<'a> Watch<'a> {
         self.looked = now;
         let Some(end) = &self.end else { return Ok(self.look_without_end()?) };
         self.in_time()?;
+        if self.doubt.as_mut().is_some_and(|doubt| doubt.is_lost(now)) {
+            return Err(Impatience::NoMore.into());
+        }
         match self.ended {
             Some((first, _)) if now - first > END_TIMEOUT => return Err(Impatience::NoEnd.into()),
             Some((_, last)) if now - last < END_AGAIN => {}
@@ -521,6 +591,7 @@ enum Impatience {
     Stopped,
     NoAnswer(Duration),
     NoEnd,
+    NoMore,
 }
 
 impl fmt::Display for Impatience {
@@ -529,6 +600,9 @@ impl fmt::Display for Impatience {
             Self::Stopped => write!(f, "stopped"),
             Self::NoAnswer(limit) => write!(f, "no answer within {} s", limit.as_secs()),
             Self::NoEnd => write!(f, "the server does not end it"),
+            Self::NoMore => {
+                write!(f, "the statement was interrupted, and the server says no more of it")
+            }
         }
     }
 }

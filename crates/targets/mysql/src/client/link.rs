@@ -74,11 +74,24 @@ impl<'a> Link<'a> {
         // Whoever ends a wait must not wait for ever.
         let patience = Patience { answer: Some(place.patience.connect), ..place.patience };
         let place = Arc::new(Place { patience, ..Place::clone(place) });
+        let asked = Arc::clone(&place);
         self.channel.logged_in(move || {
             if let Ok(mut other) = Client::connect(&place, None) {
                 let _ = other.query(format!("KILL QUERY {id}").as_bytes());
                 other.quit();
             }
+        });
+        self.channel.can_ask(move || {
+            let Ok(mut other) = Client::connect(&asked, None) else { return false };
+            // Numbers of a proxy's own are none of the server's.
+            let look = format!(
+                "SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = {id} AND INFO IS NULL AND CONNECTION_ID() = {}",
+                other.id
+            );
+            let mut is_idle = false;
+            let looked = other.rows(look.as_bytes(), |_| is_idle = true);
+            other.quit();
+            looked.is_ok() && is_idle
         });
     }
 
@@ -101,9 +114,11 @@ impl<'a> Link<'a> {
         Ok(self.channel.flush()?)
     }
 
-    /// One more result of the same command follows.
+    /// One more result of the same command follows. It never does where another client kills the query between two statements of it
+    /// (MySQL up to 8.0 at least, and MariaDB).
     pub(super) fn next_result(&mut self) {
         self.codec.sync_seq_id();
+        self.channel.doubt();
     }
 
     /// Reads one packet that isn't the server's no, in place of what is in `packet`; it has a first byte.

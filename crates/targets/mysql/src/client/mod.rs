@@ -370,6 +370,39 @@ mod tests {
         })
     }
 
+    /// As servers do that are told to kill a query between two statements of one message: they are through, and say nothing of the second.
+    #[test]
+    fn an_answer_that_never_comes_is_not_waited_for() {
+        let end = b"\xfe\0\0\x02\0".to_vec();
+        let first_of_two = [b"\0\0\0\x0a\0\0\0".to_vec()];
+        let is_idle = [b"\x01".to_vec(), b"column".to_vec(), end.clone(), b"\x011".to_vec(), end];
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        let listener = UnixListener::bind(&path).unwrap();
+        let url = format!("mysql://u@h/d?socket={}", path.display());
+        let place = Arc::new(connect::place(&url).unwrap());
+        std::thread::scope(|scope| {
+            let server = scope.spawn(|| {
+                let mut open = Vec::new();
+                for answers in [&first_of_two[..], &is_idle, &is_idle] {
+                    let (mut stream, _) = listener.accept().unwrap();
+                    let packets = [(0, GREETING), (2, OK)];
+                    let answers = (1..).zip(answers.iter().map(Vec::as_slice));
+                    for (number, packet) in packets.into_iter().chain(answers) {
+                        let head = packet.len() as u32 | (number << 24);
+                        stream.write_all(&[&head.to_le_bytes()[..], packet].concat()).unwrap();
+                    }
+                    open.push(stream);
+                }
+                open
+            });
+            let mut client = Client::connect(&place, None).unwrap();
+            let failed = client.query(b"DO 0; DO 0").unwrap_err();
+            drop(server.join());
+            assert!(format!("{failed:?}").contains("interrupted"), "{failed:?}");
+        });
+    }
+
     #[test]
     fn an_answer_without_an_end_is_not_kept() {
         let end = b"\xfe\0\0\x02\0".to_vec();
