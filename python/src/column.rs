@@ -492,10 +492,9 @@ impl Column {
                 spans.push(value)?;
                 value.len() + 4
             }
-            (Data::Bytes(_), _) if !is_text(kind) => return self.close_as_text(kind),
             (Data::Bytes(spans), _) => {
                 let text = text_of(kind, value)?;
-                if self.texts_apart && text.to_str().is_ok() {
+                if (self.texts_apart || !is_text(kind)) && text.to_str().is_ok() {
                     self.is_broken = false;
                     return self.close_as_text(kind);
                 }
@@ -733,7 +732,7 @@ impl Column {
         if !keeps_type && (self.is_text || !self.kinds.is_within(alike)) {
             let has_bytes = self.kinds.has(Kind::Bytes);
             let texts = if self.is_apart() { own } else { Texts::Own };
-            let are_bytes = is_text(kind) && (has_bytes && !self.texts_apart || self.is_broken);
+            let are_bytes = is_text(kind) && has_bytes && !self.texts_apart || self.is_broken;
             return match kind == Kind::Bytes || are_bytes {
                 true => Data::Bytes(Spans::of_nulls(rows)),
                 false => Data::Text(Spans::of_nulls(rows), texts),

@@ -433,22 +433,8 @@ impl Rows {
     /// What a report is to warn of: values that have become text.
     /// `planned` are the table's columns before it was made.
     pub(crate) fn warnings(&self, plan: &Plan, planned: &[inrush::plan::Column]) -> Vec<String> {
-        // Where all columns are of text, such as in a file of it, none has become another.
-        let spelled = |column: &inrush::plan::Column, ty| {
-            plan.target.spell(&inrush::plan::Column { ty, declared: None, ..column.clone() }, plan)
-        };
-        let places = plan.choice.columns.iter().zip(&plan.choice.fields);
-        let texts = places.filter(|(column, _)| {
-            column.ty == Type::Text && spelled(column, Type::Text) != spelled(column, Type::Integer)
-        });
-        let warnings = texts.flat_map(|(column, field)| {
-            let name = plan.facts.source.fields[*field].source_name();
+        let warnings = text_columns(plan, planned).flat_map(|(name, is_guess)| {
             let own = self.columns.iter().find(|own| own.name == name);
-            let is_guess = |planned: &inrush::plan::Column| {
-                planned.name == column.name && planned.declared.is_none() && !planned.is_asked()
-            };
-            let is_guess =
-                plan.request.inference == Inference::Infer && planned.iter().any(is_guess);
             let of_column = format!("{name}=NaN");
             let has_null =
                 plan.request.read.nulls.iter().any(|null| *null == "NaN" || *null == of_column);
@@ -691,6 +677,29 @@ fn order_of(columns: &[&str], names: &[String]) -> Option<Vec<usize>> {
     let mut seen = vec![false; names.len()];
     order.iter().for_each(|at| seen[*at] = true);
     (order.len() == names.len() && seen.into_iter().all(|is_seen| is_seen)).then_some(order)
+}
+
+/// The columns of text, by the names of what was given, where the target has other types than text; and whether each is one by what
+/// the load has seen of its values alone. `planned` are the table's columns before it was made.
+pub(crate) fn text_columns<'p>(
+    plan: &'p Plan,
+    planned: &'p [inrush::plan::Column],
+) -> impl Iterator<Item = (&'p str, bool)> {
+    // Where all columns are of text, such as in a file of it, none has become another.
+    let spelled = |column: &inrush::plan::Column, ty| {
+        plan.target.spell(&inrush::plan::Column { ty, declared: None, ..column.clone() }, plan)
+    };
+    let places = plan.choice.columns.iter().zip(&plan.choice.fields);
+    let texts = places.filter(move |(column, _)| {
+        column.ty == Type::Text && spelled(column, Type::Text) != spelled(column, Type::Integer)
+    });
+    texts.map(|(column, field)| {
+        let is_open = |planned: &inrush::plan::Column| {
+            planned.name == column.name && planned.declared.is_none() && !planned.is_asked()
+        };
+        let is_guess = plan.request.inference == Inference::Infer && planned.iter().any(is_open);
+        (plan.facts.source.fields[*field].source_name(), is_guess)
+    })
 }
 
 /// Whether a row's values have no names.

@@ -1,5 +1,6 @@
 //! A writer for programs that have their rows one after the other.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::{self, ThreadId};
@@ -68,6 +69,8 @@ struct State {
     writer: Option<Writer>,
     /// How many rows came as frames.
     framed: u64,
+    /// Of columns that are text by what came first, the first value that a frame has of another type: its row, from 1, and that type.
+    late: BTreeMap<String, (u64, DataType)>,
     is_over: bool,
     report: Option<(String, String)>,
     /// Of a writer in steps: the rows since the last one, handed on or not.
@@ -198,6 +201,29 @@ impl State {
         }
     }
 
+    /// Keeps the first value of another type than text in columns that are text by what came first.
+    fn look_at_types(&mut self, own: &Schema, batch: &RecordBatch) {
+        for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
+            let is_text = |ty: &DataType| match ty {
+                DataType::Dictionary(_, values) => values.is_string(),
+                ty => ty.is_string(),
+            };
+            let is_late = own
+                .column_with_name(field.name())
+                .is_some_and(|(_, own)| is_text(own.data_type()) && !is_text(field.data_type()));
+            if !is_late || self.late.contains_key(field.name()) {
+                continue;
+            }
+            let nulls = column.logical_nulls();
+            let is_value = |row: &usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(*row));
+            if let Some(row) = (0..column.len()).find(is_value) {
+                let before = self.rows.as_ref().map_or(self.framed, |rows| rows.position);
+                let row = before + row as u64 + 1;
+                self.late.insert(field.name().clone(), (row, field.data_type().clone()));
+            }
+        }
+    }
+
     /// Counts rows of a writer in steps; whether a step is full.
     #[inline]
     fn count(&mut self, rows: usize, steps: &Steps) -> bool {
@@ -218,6 +244,13 @@ impl State {
     fn begin_step(&mut self) {
         (self.in_step, self.since) = (0, None);
     }
+}
+
+/// What is said of a column of text in which a later frame has another type.
+fn became_text(name: &str, (row, ty): &(u64, DataType)) -> String {
+    format!(
+        "column {name} is text: the first rows have texts in it, and values of type {ty} (from row {row} on) became text"
+    )
 }
 
 fn names_of(schema: &Schema) -> Vec<&str> {
@@ -304,6 +337,7 @@ impl RowWriter {
             untyped: None,
             writer: None,
             framed: 0,
+            late: BTreeMap::new(),
             is_over: false,
             report: None,
             in_step: 0,
@@ -433,12 +467,17 @@ impl RowWriter {
             return Err(errors::usage(py, "the writer is over"));
         };
         let (rows, planned) = (state.rows.take(), writer.planned().to_vec());
+        let late = std::mem::take(&mut state.late);
         drop(state);
         let mut report: Report = self.watching.over(py, move |_| writer.finish())?;
         if let Some(rows) = rows {
             let warnings = rows.warnings(&report.plan, &planned);
             report.warnings.extend(warnings);
         }
+        let guesses = rows::text_columns(&report.plan, &planned).filter(|(_, is_guess)| *is_guess);
+        let warnings: Vec<String> =
+            guesses.filter_map(|(name, _)| Some(became_text(name, late.get(name)?))).collect();
+        report.warnings.extend(warnings);
         let told = (errors::json(&report)?, report.plan.explain());
         let (mut state, raised) = self.lock(py);
         state.report = Some(told.clone());
@@ -803,6 +842,7 @@ impl RowWriter {
         }
         let schema = Arc::new(Schema::new(fields));
         let batch = RecordBatch::try_new(schema, arrays).map_err(stream::failed)?;
+        state.look_at_types(&own, &batch);
         let is_step = match &self.shared.steps {
             Some(steps) if batch.num_rows() > 0 => state.count(batch.num_rows(), steps),
             _ => false,

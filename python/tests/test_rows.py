@@ -16,6 +16,7 @@ import types
 import typing
 import uuid
 
+import pyarrow as pa
 import pytest
 from conftest import Duckdb, Postgres, Sqlite, assert_same
 
@@ -876,6 +877,22 @@ def test_values_that_become_text_behind_the_first_rows_are_told(sqlite):
     with sqlite.writer(commit="batch", rows_per_commit=2, if_exists="replace") as writer:
         writer.insert_many([{"a": None}, {"a": None}, {"a": 1}, {"a": 2.5}])
     assert ["'1' (row 3) became text" in one for one in writer.report.warnings] == [True]
+
+
+def test_frames_whose_values_become_text_are_told(sqlite):
+    frames = [pa.table({"a": pa.array(values, kind)}) for values, kind in (
+        (["x"], pa.string()), ([None], pa.float64()), ([None, 1.5], pa.float64()), ([True], pa.bool_()), (["y"], pa.large_string())
+    )]
+    with sqlite.writer() as writer:
+        for frame in frames:
+            writer.write(frame)
+    assert writer.report.warnings == [
+        "column a is text: the first rows have texts in it, and values of type Float64 (from row 4 on) became text"
+    ]
+    with sqlite.writer(types={"a": "text"}, if_exists="replace") as writer:
+        for frame in frames:
+            writer.write(frame)
+    assert writer.report.warnings == []
 
 
 def test_a_float_that_is_no_number_among_texts_is_told(database):

@@ -376,6 +376,15 @@ def test_text_that_is_none_is_a_bad_row(place):
     assert place.values("v") == ["a", "é"]
 
 
+@pytest.mark.parametrize("value", [["\ud800"], {"x": "\ud800"}, {"\ud800": 1}, (1, "\ud800"), pathlib.PurePath("\udcff")])
+def test_text_that_is_none_within_a_value_is_a_bad_row(place, value):
+    bad = []
+    report = place.write([(1, ["a"]), (2, value), (3, ["b"])], columns=["id", "v"], max_rejects=1, rejects=bad)
+    assert (report.rows_loaded, report.rows_rejected) == (2, 1)
+    assert [(row.position, row.column, row.code) for row in bad] == [(2, "v", "utf-8")]
+    assert [str(one) for one in place.values("id")] == ["1", "3"]
+
+
 def test_nul_is_kept_or_told(place):
     bad = []
     place.write([("a\0b",), ("c",)], columns=["v"], max_rejects=1, rejects=bad)

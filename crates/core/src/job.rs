@@ -49,6 +49,16 @@ impl Job {
         columns.iter().chain(self.added_columns())
     }
 
+    /// What the user reads where a table that the load was to make was made by another client meanwhile.
+    pub fn was_made_meanwhile(&self) -> Error {
+        let what = format!("another client has made table {} during the load", self.table);
+        let advice = match self.request.if_exists {
+            IfExists::Replace => "run the load again: it replaces that table",
+            _ => "run the load again: --if-exists append adds to it",
+        };
+        Error::target(what).advise(advice)
+    }
+
     /// The load's row in the ledger, where an earlier run has begun it and this one goes on.
     pub fn goes_on(&self) -> Option<&Entry> {
         self.steps.as_ref().filter(|steps| steps.goes_on).map(|steps| &steps.entry)

@@ -15,7 +15,7 @@ Examples:
   inrush job list postgres://app@db/shop
   inrush job gc postgres://app@db/shop
 
-Jobs are for PostgreSQL, MySQL and MariaDB. What begin, write and publish print is JSON for the next step; it holds no password: \
+Jobs are for PostgreSQL, MySQL, MariaDB and MongoDB. What begin, write and publish print is JSON for the next step; it holds no password: \
 --password says where each step finds it.
 
 Exit codes: 0 done; 3 done, with bad rows rejected; 1 failed; 2 usage; 130 interrupted.";

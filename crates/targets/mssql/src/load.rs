@@ -14,7 +14,7 @@ use crate::fit::is_piecemeal;
 use crate::knobs::{PACKET_SIZE, ROWS_PER_BATCH, ROWS_PER_STATEMENT, ROWS_PER_TRANSACTION};
 use crate::session::{Failure, Session, number};
 use inrush_core::encode::Shape;
-use inrush_core::error::{Aftermath, Error, Kind, Result};
+use inrush_core::error::{Aftermath, Error, Result};
 use inrush_core::flow::{Checksum, Encode};
 use inrush_core::target::{Ended, Inspect, Lane, Load, Sent, Snapshot, TableName, Verdict};
 use inrush_core::{Action, Job, Retry};
@@ -303,10 +303,7 @@ impl Load for MssqlLoad<'_> {
                 self.unsure = matches!(failure, Failure::Lost(_));
                 return Err(match number(&failure) {
                     // The catalogue's own index.
-                    2_714 => Error::new(
-                        Kind::Target,
-                        format!("another client has made table {} during the load", self.job.table),
-                    ),
+                    2_714 => self.job.was_made_meanwhile(),
                     _ => self.session.explain(failure),
                 });
             }

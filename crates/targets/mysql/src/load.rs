@@ -754,7 +754,7 @@ impl<'a> MysqlLoad<'a> {
                 self.ahead = Ahead::Asked;
             }
             made.map_err(|failure| match failure.refusal() {
-                Some(refused) if refused.code == staging::IS_TAKEN => staging::taken(job),
+                Some(refused) if refused.code == staging::IS_TAKEN => job.was_made_meanwhile(),
                 _ => self.session.explain(failure),
             })?;
             self.ahead = Ahead::Table;

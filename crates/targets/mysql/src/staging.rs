@@ -245,7 +245,7 @@ impl Staging {
             && !self.was_published(session, job, &failure, note)
         {
             let is_taken = failure.refusal().is_some_and(|refused| refused.code == IS_TAKEN);
-            return Err(if is_taken { taken(job) } else { session.explain(failure) });
+            return Err(if is_taken { job.was_made_meanwhile() } else { session.explain(failure) });
         }
         session.unwatch();
         if self.place.is_none() {
@@ -427,12 +427,6 @@ const IS_PARENT: [u16; 3] = [1217, 1451, 3730];
 
 /// How the server refuses a name that a table has: ER_TABLE_EXISTS_ERROR.
 pub(super) const IS_TAKEN: u16 = 1050;
-
-/// What the user reads of it.
-pub(super) fn taken(job: &Job) -> Error {
-    Error::target(format!("another client has made table {} during the load", job.table))
-        .advise("run the load again: --if-exists append adds to it")
-}
 
 /// Whatever the server's default is.
 const CHECKED: &str = "SET SESSION foreign_key_checks = 1; ";

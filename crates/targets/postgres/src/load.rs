@@ -19,7 +19,7 @@ use crate::rows::RowReader;
 use crate::session::{self, Failure, Session};
 use crate::staging;
 use inrush_core::encode::Shape;
-use inrush_core::error::{Aftermath, Error, Kind, Result};
+use inrush_core::error::{Aftermath, Error, Result};
 use inrush_core::flow::checksum::Stored;
 use inrush_core::flow::{Checksum, Code, Encode};
 use inrush_core::ledger::{self, Begun, Entry, Ledger, StepPlan};
@@ -788,7 +788,7 @@ impl Load for PostgresLoad<'_> {
         self.look_again()?;
         if let Some(hidden) = self.hidden.take() {
             staging::publish(&mut self.session, &hidden, &self.target, self.job)
-                .map_err(|failure| in_the_way(&self.session, failure, &self.job.table))?;
+                .map_err(|failure| in_the_way(&self.session, failure, self.job))?;
         }
         self.session.commit().map_err(|failure| {
             // A refusal alone says that it is not committed: a commit that the user stopped may have had no answer.
@@ -908,7 +908,7 @@ impl Load for PostgresLoad<'_> {
         let (settings, number) = (session::pairs(settings), session::first(number));
         if let Some(hidden) = &self.hidden {
             staging::publish(&mut self.session, hidden, &self.target, self.job)
-                .map_err(|failure| in_the_way(&self.session, failure, &self.job.table))?;
+                .map_err(|failure| in_the_way(&self.session, failure, self.job))?;
         }
         self.look_again()?;
         if self.mode != Mode::Piecemeal {
@@ -955,17 +955,14 @@ impl Load for PostgresLoad<'_> {
 }
 
 /// What keeps a table from making room for another.
-fn in_the_way(session: &Session<'_>, failure: Failure, table: &str) -> Error {
+fn in_the_way(session: &Session<'_>, failure: Failure, job: &Job) -> Error {
     match session::state(&failure) {
-        "2BP01" => session
-            .explain(failure)
-            .advise(format!("--if-exists truncate keeps table {table} and what depends on it")),
+        "2BP01" => session.explain(failure).advise(format!(
+            "--if-exists truncate keeps table {} and what depends on it",
+            job.table
+        )),
         // Of two that commit at once the later one hears of the catalogue's own index.
-        "42P07" | "42710" | "23505" => Error::new(
-            Kind::Target,
-            format!("another client has made table {table} during the load"),
-        )
-        .advise("--if-exists append adds to it"),
+        "42P07" | "42710" | "23505" => job.was_made_meanwhile(),
         _ => session.explain(failure),
     }
 }

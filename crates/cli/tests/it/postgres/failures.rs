@@ -531,6 +531,19 @@ fn of_two_loads_into_one_new_table_one_succeeds() {
 }
 
 #[test]
+fn who_loses_a_table_to_another_client_is_not_told_to_add_to_it() {
+    for_each_server(|server| {
+        let loads = [0, 1].map(|_| feed(server, &["--if-exists", "replace"]));
+        let bad: Vec<_> =
+            loads.map(end_of).into_iter().filter(|run| !run.status.success()).collect();
+        for run in bad {
+            let run = run.exits(1).says(&["another client has made table t", "run the load again"]);
+            assert!(!run.stderr.contains("append"), "{run:?}");
+        }
+    });
+}
+
+#[test]
 fn two_loads_into_one_table_that_is_there_both_succeed() {
     for_each_server(|server| {
         server.sql("CREATE TABLE t (id int)");
