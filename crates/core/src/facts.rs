@@ -13,7 +13,7 @@ use crate::ledger::Entry;
 use crate::mentions::Mention;
 use crate::moments::{MomentFacts, MomentLimits};
 use crate::reading::{Added, ReadFacts, is_alike};
-use crate::request::{Case, Format, IfExists, MatchBy, NewColumns, Request};
+use crate::request::{Case, Format, IfExists, MatchBy, NewColumns, OnConflict, Request};
 use crate::schema::{Column, Type};
 use crate::target::Knob;
 
@@ -115,9 +115,32 @@ impl Facts {
             _ => Vec::new(),
         }
     }
+
+    /// The columns that the source lacks and a row has to say something of, where rows change those that have their keys: there they stay
+    /// as they are, and a row with a new key is a bad row. Of a job's own table, which has none of the rows to change, there are none.
+    pub fn kept_columns(&self, request: &Request) -> Vec<&str> {
+        let changes = request.on_conflict == OnConflict::Update
+            && request.if_exists == IfExists::Append
+            && !request.owns_table;
+        let by_name = request.match_by != Some(MatchBy::Position) && self.source.has_names();
+        let Some(table) = self.kept_table(request).filter(|table| {
+            changes && by_name && !table.takes_any && !table.is_nameless && !table.needs.is_empty()
+        }) else {
+            return Vec::new();
+        };
+        let is_lacking = |column: &&Column| self.source.field_for(column, &table.columns).is_none();
+        let is_needed = |column: &&Column| table.needs.contains(&column.name);
+        let kept = table.columns.iter().filter(is_needed).filter(is_lacking);
+        kept.map(|column| column.name.as_str()).collect()
+    }
 }
 
 impl FieldFacts {
+    /// Whether a column of a source without names has one from the user.
+    pub fn is_named(&self) -> bool {
+        self.written.is_some() || self.added.is_some()
+    }
+
     /// The name in the source.
     pub fn source_name(&self) -> &str {
         self.written.as_ref().unwrap_or(&self.name)
@@ -138,6 +161,11 @@ impl SourceFacts {
     /// The fields that are loaded.
     pub fn loaded(&self) -> impl Iterator<Item = &FieldFacts> {
         self.taken().into_iter().map(|at| &self.fields[at])
+    }
+
+    /// Whether all fields that are loaded have names.
+    pub fn has_names(&self) -> bool {
+        self.header || self.loaded().all(FieldFacts::is_named)
     }
 
     /// Whether the field at this place has the name of one of a table's columns.

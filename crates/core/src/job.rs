@@ -43,6 +43,11 @@ impl Job {
         self.choice.columns.iter().filter(is_new)
     }
 
+    /// The columns that the source lacks and that stay as they are in the rows that the load changes, see [`Facts::kept_columns`].
+    pub fn kept_columns(&self) -> Vec<&str> {
+        self.facts.kept_columns(&self.request)
+    }
+
     /// All columns of the table that rows come into, those that the load adds among them.
     pub fn table_columns(&self) -> impl Iterator<Item = &Column> {
         let columns = self.kept_table().map_or(&self.choice.columns, |table| &table.columns);

@@ -199,6 +199,7 @@ fn begun(
     // Rows that go straight into an existing table need no other.
     let makes_tables = job.guarantee != Guarantee::None || makes;
     if makes_tables {
+        refuse_kept_columns(&plan)?;
         ledger.admits(&plan.job)?;
     }
     if !has_ledger {
@@ -315,6 +316,17 @@ fn refuse_new_columns(plan: &Plan) -> Result<()> {
     ))
     .advise("add them to the table first")
     .advise("or --new-columns ignore leaves them out"))
+}
+
+/// Refuses columns that are to stay as they are in the rows which the job changes: an attempt's own table has none of those.
+fn refuse_kept_columns(plan: &Plan) -> Result<()> {
+    let Some(name) = plan.job.kept_columns().first().copied() else { return Ok(()) };
+    Err(Error::target(format!(
+        "column {name} of table {} has no default, and the source has no such column, which the tables of a job's attempts take for a bad row",
+        plan.table
+    ))
+    .advise("add the column to the source, or give the table's column a default")
+    .advise("or begin the job with --guarantee none, whose rows go straight into the table"))
 }
 
 /// Leaves out of the request what the table has because the job itself has made it so: the command that has begun the job goes on with it.

@@ -8,7 +8,7 @@ use crate::plan::{Column, Plan, RejectLimit, Verify};
 use crate::report::InputReport;
 use inrush_core::encode::{Grammar, NOT_ENDLESS, Shape, found_by_lane, verbatim};
 use inrush_core::error::{Error, Kind, Result};
-use inrush_core::flow::{Checksum, Chunk, Code, Found, Point, Slot};
+use inrush_core::flow::{Checksum, Chunk, Code, Found, Point, RowFault, Slot};
 use inrush_core::ledger::{HeaderRows, RejectsLength, Rows, SoFar};
 use inrush_core::reading::Family;
 use inrush_core::value::rule;
@@ -137,6 +137,10 @@ impl Tally {
             self.file = chunk.origin.file;
             let input = &plan.source.inputs[self.file as usize];
             (self.records, self.lines) = (input.records_before, input.lines_before);
+        }
+        if !ack.faults.is_empty() {
+            let kept = plan.job.kept_columns();
+            ack.faults.iter_mut().for_each(|fault| say_of_new_row(&kept, fault));
         }
         let mut found = found_by_lane(shape, chunk, encoded, &ack.faults);
         found.append(&mut encoded.found);
@@ -510,4 +514,16 @@ fn special_shown(message: &str) -> Option<&str> {
     let is_special =
         ["nan", "inf", "infinity"].iter().any(|special| special.eq_ignore_ascii_case(word));
     (is_special && why.starts_with(" is not ")).then_some(value)
+}
+
+/// What a target says of a row without a value that it needs: of a column that keeps what the row with the key has, that there is none.
+fn say_of_new_row(kept: &[&str], fault: &mut RowFault) {
+    let is_kept = |name: &&str| kept.iter().any(|kept| kept.eq_ignore_ascii_case(name));
+    if fault.code == Code::NotNull
+        && let Some(name) = fault.column.as_deref().filter(is_kept)
+    {
+        fault.message = format!(
+            "the row is new, column {name} has no default, and the source has no such column"
+        );
+    }
 }

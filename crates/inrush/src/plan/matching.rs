@@ -28,7 +28,7 @@ pub(super) fn existing_columns(
 ) -> Result<(Vec<Column>, Vec<usize>)> {
     let sides = Sides { found, facts, table, target };
     let nameless = match found.is_nameless {
-        false if facts.source.header || facts.source.loaded().all(is_named) => None,
+        false if facts.source.has_names() => None,
         true if facts.source.header => Some("the rows of the table have no column names"),
         _ => Some("the source has no column names"),
     };
@@ -42,7 +42,9 @@ pub(super) fn existing_columns(
             ));
             sides.by_position(request)
         }
-        (None, Some(_)) if !found.is_nameless && facts.source.loaded().any(is_named) => {
+        (None, Some(_))
+            if !found.is_nameless && facts.source.loaded().any(FieldFacts::is_named) =>
+        {
             sides.by_name_and_position(request, hints)
         }
         (None, Some(why)) => {
@@ -55,11 +57,6 @@ pub(super) fn existing_columns(
         }
         (_, None) => sides.by_name(request, reasons),
     }
-}
-
-/// Whether a column of a source without names has one from the user.
-fn is_named(field: &FieldFacts) -> bool {
-    field.written.is_some() || field.added.is_some()
 }
 
 /// What is to be brought together.
@@ -129,7 +126,9 @@ impl Sides<'_> {
             (_, key) => key,
         };
         let is_compared = |name: &String| compared.iter().any(|key| is_alike(key, name));
-        let is_lacking = |name: &&String| !given(name) && !is_compared(name);
+        let kept = facts.kept_columns(request);
+        let is_lacking =
+            |name: &&String| !given(name) && !is_compared(name) && !kept.contains(&name.as_str());
         if let Some(name) = found.needs.iter().find(is_lacking) {
             return Err(Error::new(
                 Kind::Target,
@@ -149,9 +148,9 @@ impl Sides<'_> {
             )));
         }
         if matched.len() < table_columns.len() {
-            let left = table_columns.iter().filter(|column| find(column).is_none());
+            let left = || table_columns.iter().filter(|column| find(column).is_none());
             if request.read.columns.missing == Some(MissingColumns::Fail) {
-                let names = list(left.map(|column| column.name.as_str()));
+                let names = list(left().map(|column| column.name.as_str()));
                 return Err(Error::new(
                     Kind::Target,
                     format!("the source lacks columns of table {table}: {names}"),
@@ -159,10 +158,21 @@ impl Sides<'_> {
                 .advise("--missing-columns null gives their rows the default, or NULL")
                 .advise("--add NAME=VALUE gives them a value"));
             }
-            reasons.push(format!(
-                "not in the source, so they get their default: {}",
-                list(left.map(|column| column.name.as_str()))
-            ));
+            let names = left().map(|column| column.name.as_str());
+            let others: Vec<&str> = names.filter(|name| !kept.contains(name)).collect();
+            if !kept.is_empty() {
+                reasons.push(format!(
+                    "not in the source, so they stay as they are in the rows that are changed, and a row with a new key, for which they have no \
+                     default, is a bad row: {}",
+                    list(kept.iter().copied())
+                ));
+            }
+            if !others.is_empty() {
+                reasons.push(format!(
+                    "not in the source, so they get their default: {}",
+                    list(others.into_iter())
+                ));
+            }
         }
         Ok(matched.into_iter().unzip())
     }
@@ -259,7 +269,7 @@ impl Sides<'_> {
         let Self { found, facts, table, .. } = self;
         let fields = &facts.source.fields;
         let (named, open): (Vec<usize>, Vec<usize>) =
-            facts.source.taken().into_iter().partition(|field| is_named(&fields[*field]));
+            facts.source.taken().into_iter().partition(|field| fields[*field].is_named());
         let unknown: Vec<&str> = named
             .iter()
             .filter(|field| !facts.source.is_one_of(**field, &found.columns))

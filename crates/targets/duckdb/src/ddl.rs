@@ -141,9 +141,12 @@ pub(super) fn insert_nothing(job: &Job) -> String {
     format!("INSERT INTO {table} ({columns}) SELECT {columns} FROM {table} WHERE false")
 }
 
-/// INSERT up to the values of the loaded columns. The table has another name in it: it may be called EXCLUDED, as the row with its key is.
+/// INSERT up to the values of the loaded columns and of those that stay as they are. The table has another name in it: it may be called
+/// EXCLUDED, as the row with its key is.
 pub(super) fn insert_into(job: &Job) -> String {
-    format!("INSERT INTO {} AS \"inrush stored\" ({})", quote(table(job)), columns(job))
+    let loaded = job.choice.columns.iter().map(|column| column.name.as_str());
+    let columns = list(loaded.chain(job.kept_columns()));
+    format!("INSERT INTO {} AS \"inrush stored\" ({columns})", quote(table(job)))
 }
 
 /// What INSERT does with a row with a duplicate key; empty where such a row is a bad row.

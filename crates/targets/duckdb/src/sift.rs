@@ -35,6 +35,8 @@ const JUDGED: &str = "\"inrush judged\"";
 const OTHER: &str = "\"inrush other\"";
 const TARGET: &str = "\"inrush target\"";
 const PARENT: &str = "\"inrush parent\"";
+/// The row of the table that has the key of the one in question.
+const KEPT: &str = "\"inrush kept\"";
 
 /// What the engine asks of rows.
 #[derive(Debug, Default)]
@@ -45,6 +47,8 @@ pub(super) struct Rules {
     checked: Vec<String>,
     /// What it takes for columns that the source does not have.
     defaults: Vec<(String, String)>,
+    /// What those of them that stay as they are have in the row with the same key; of a row without such, NULL.
+    kept: Vec<String>,
     /// Generated columns, and what is made of the others' values for them.
     generated: Vec<(String, String)>,
     of_row: Vec<RowRule>,
@@ -203,6 +207,7 @@ impl Rules {
             }
             return Ok(rules);
         };
+        rules.keep_columns(job);
         rules.read_defaults(connection, job, &there.computed)?;
         rules.read_constraints(connection)?;
         let keys = [&there.primary_key].into_iter().chain(&there.unique_keys);
@@ -263,6 +268,33 @@ impl Rules {
         format!("CASE WHEN {kept} THEN {raw} ELSE error({words}) END")
     }
 
+    /// Adds the columns that stay as they are, and the rule that there is such a row.
+    fn keep_columns(&mut self, job: &Job) {
+        let table = self.qualified(&self.table);
+        let value = |name: &String| {
+            self.values.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+        };
+        let is_same = |name: &String| {
+            let name = quote(name);
+            Some(format!("{KEPT}.{name} = {}", value(&name)?))
+        };
+        let is_same: Vec<String> = job.choice.key.iter().filter_map(is_same).collect();
+        let is_same = is_same.join(" AND ");
+        for column in job.kept_columns() {
+            let name = quote(column);
+            let kept = format!("(SELECT {KEPT}.{name} FROM {table} {KEPT} WHERE {is_same})");
+            self.of_row.push(RowRule {
+                broken: format!("{MADE}.{name} IS NULL"),
+                of_given: false,
+                code: Code::NotNull,
+                column: Some(column.to_owned()),
+                message: "NULL where none is allowed".to_owned(),
+            });
+            self.defaults.push((name, kept.clone()));
+            self.kept.push(kept);
+        }
+    }
+
     /// Reads what the engine takes for columns that the source does not have, and what it makes of the others for `computed` ones.
     fn read_defaults(
         &mut self,
@@ -287,7 +319,8 @@ impl Rules {
         let mut generated = Vec::new();
         for row in rows {
             let [Some(name), default, Some(declared)] = row.as_slice() else { continue };
-            let is_loaded = job.choice.columns.iter().any(|column| column.name == *name);
+            let is_loaded = job.choice.columns.iter().any(|column| column.name == *name)
+                || job.kept_columns().contains(&name.as_str());
             let default = default.as_deref().unwrap_or("NULL");
             let calls = calls(default);
             if !is_loaded && !varying.iter().any(|call| calls.contains(call)) {
@@ -390,9 +423,10 @@ impl Rules {
         !self.of_row.is_empty() || !self.keys.is_empty() || !self.own_parents.is_empty()
     }
 
-    /// The loaded columns' values, made of the rows of `given`; a statement with them fails at a value that would change.
+    /// The values of the loaded columns and of those that stay as they are, made of the rows of `given`; a statement with them fails at a
+    /// value that would change.
     pub(super) fn checked_values(&self) -> String {
-        self.checked.join(", ")
+        self.checked.iter().chain(&self.kept).map(String::as_str).collect::<Vec<_>>().join(", ")
     }
 
     /// The query that finds the rows to look at: their number, which rule they break, for each key the first row with the same
@@ -522,7 +556,8 @@ impl Rules {
             inserts.iter_mut().for_each(|(conditions, _)| conditions.push(wanted.clone()));
         }
         let into = ddl::insert_into(job);
-        let values: Vec<&str> = self.values.iter().map(|(_, value)| value.as_str()).collect();
+        let values = self.values.iter().map(|(_, value)| value).chain(&self.kept);
+        let values: Vec<&str> = values.map(String::as_str).collect();
         let statement = |(conditions, end): (Vec<String>, &str)| {
             // Of numbered rows the engine asks the stream for no selection, for which that has no ear.
             let (given, condition) = match conditions.is_empty() {

@@ -144,7 +144,7 @@ pub(super) fn is_of_another_key(refused: &Refusal) -> bool {
     refused.code == 1690 && (is_of("") || is_of("("))
 }
 
-/// What stands before and after the rows of an INSERT.
+/// What stands before and after the rows of an INSERT; these have values of the kept columns as well.
 pub(super) struct Insert {
     pub(super) head: String,
     pub(super) tail: String,
@@ -156,7 +156,9 @@ impl Insert {
             OnConflict::Replace => "REPLACE",
             _ => "INSERT",
         };
-        let head = format!("{verb} {word}INTO {} ({}) ", quote(table), columns(job));
+        let loaded = job.choice.columns.iter().map(|column| column.name.as_str());
+        let into = names(loaded.chain(job.kept_columns()));
+        let head = format!("{verb} {word}INTO {} ({into}) ", quote(table));
         let key = &job.choice.key;
         // The key stays as it is spelt: one that compares as equal may be another text, which foreign keys of other tables would follow.
         let is_changed = |column: &&Column| {

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use crate::binary::{self, BulkRows, Parameters};
+use crate::chunk::{CHUNK, Chunk};
 use crate::client;
-use crate::ddl::{Insert, quote};
+use crate::ddl::{self, Insert, quote};
 use crate::encode::{self, Stores, Tuples};
 use crate::facts::ServerFacts;
 use crate::load::{self, Writing};
@@ -59,7 +60,7 @@ impl Writing for Text {
 
     fn writer<'p, 's: 'p>(
         &self,
-        _session: &mut Session<'s>,
+        session: &mut Session<'s>,
         table: &str,
         _stores: &Stores,
         job: &'p Job,
@@ -68,7 +69,15 @@ impl Writing for Text {
             Self::Plain => "",
             Self::Delayed => "DELAYED ",
         };
-        Ok(Box::new(TupleWriter { insert: Insert::into(table, job, word), sql: Vec::new() }))
+        if job.kept_columns().is_empty() {
+            let insert = Insert::into(table, job, word);
+            return Ok(Box::new(TupleWriter { insert, chunk: None, sql: Vec::new() }));
+        }
+        // A tuple has no place for what another row has.
+        let chunk = Some(Chunk::make(session, table, job)?);
+        let head = format!("INSERT INTO {CHUNK} ({}) ", ddl::columns(job));
+        let insert = Insert { head, tail: String::new() };
+        Ok(Box::new(TupleWriter { insert, chunk, sql: Vec::new() }))
     }
 
     fn complete(
@@ -89,6 +98,8 @@ impl Writing for Text {
 
 struct TupleWriter {
     insert: Insert,
+    /// Where the rows go first.
+    chunk: Option<Chunk>,
     sql: Vec<u8>,
 }
 
@@ -99,7 +110,10 @@ impl<'s> Write<Session<'s>> for TupleWriter {
         batch: &Batch<'_>,
         _guarded: bool,
     ) -> Result<Done, Failure> {
-        let Self { insert, sql } = self;
+        let Self { insert, chunk, sql } = self;
+        if let Some(chunk) = chunk {
+            chunk.empty(session)?;
+        }
         let tuples = batch.bytes();
         sql.clear();
         sql.extend_from_slice(insert.head.as_bytes());
@@ -107,7 +121,11 @@ impl<'s> Write<Session<'s>> for TupleWriter {
         // Without the last tuple's comma.
         sql.extend_from_slice(&tuples[..tuples.len() - 1]);
         sql.extend_from_slice(insert.tail.as_bytes());
-        session.execute(sql)
+        let done = session.execute(sql)?;
+        match chunk {
+            Some(chunk) => chunk.move_on(session, batch, done),
+            None => Ok(done),
+        }
     }
 }
 
@@ -188,6 +206,11 @@ pub(super) fn fit_prepared(request: &Request, facts: &Facts, knobs: &mut Knobs) 
         let reason =
             "a column's default asks a sequence, and MariaDB crashes where prepared statements do";
         return Fit::Unusable { reason: reason.to_owned() };
+    }
+    if let Some(column) = facts.kept_columns(request).first() {
+        let reason =
+            format!("column {column} is to stay as it is, which takes a table in between (values)");
+        return Fit::Unusable { reason };
     }
     load::fit(request, facts, knobs, true)
 }

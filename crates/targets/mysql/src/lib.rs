@@ -15,6 +15,7 @@
 
 mod binary;
 mod blame;
+mod chunk;
 mod client;
 mod connect;
 mod console;

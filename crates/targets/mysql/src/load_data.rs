@@ -4,7 +4,8 @@ use std::fs::OpenOptions;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::ddl::{self, Insert, file_name, quote};
+use crate::chunk::{CHUNK, Chunk};
+use crate::ddl::{self, file_name, quote};
 use crate::encode::{self, Fields, Stores};
 use crate::facts::ServerFacts;
 use crate::load::{self, Writing};
@@ -145,12 +146,9 @@ struct LoadDataWriter {
     /// The statement around the file's name.
     head: String,
     tail: String,
-    /// Where existing rows have a say: statements that empty a table in between, and move its rows on.
-    merge: Option<[String; 2]>,
+    /// Where existing rows have a say.
+    chunk: Option<Chunk>,
 }
-
-/// The table in between; a temporary one, which only its connection sees.
-const CHUNK: &str = "inrush_chunk";
 
 fn writer<'p, 's: 'p>(
     session: &mut Session<'s>,
@@ -159,29 +157,11 @@ fn writer<'p, 's: 'p>(
     job: &'p Job,
     carrier: Carrier,
 ) -> Result<Box<dyn Write<Session<'s>> + 'p>> {
-    let merges = job.request.on_conflict != OnConflict::Fail;
-    if merges {
-        let columns = ddl::columns(job);
-        // Keys stay behind; types, character sets and NOT NULL come along. A key of its own numbers the rows, for some servers make no
-        // table without one. The steps of a load have one connection, and one such table.
-        let sql = format!(
-            "CREATE TEMPORARY TABLE IF NOT EXISTS {CHUNK} ({} BIGINT AUTO_INCREMENT PRIMARY KEY) ENGINE=InnoDB SELECT {columns} FROM {} WHERE FALSE",
-            quote(&number_column(job)),
-            quote(table)
-        );
-        session.execute(sql).map_err(|failure| {
-            // Says no more than that the database may not be used so.
-            let lacks_right = failure.refusal().is_some_and(|refused| refused.code == 1044);
-            let error = session.explain(failure);
-            match lacks_right {
-                true => error
-                    .advise("--on-conflict with LOAD DATA takes the right CREATE TEMPORARY TABLES")
-                    .advise("--strategy values does without"),
-                false => error,
-            }
-        })?;
-    }
-    let into = if merges { CHUNK } else { table };
+    let chunk = match job.request.on_conflict {
+        OnConflict::Fail => None,
+        _ => Some(Chunk::make(session, table, job)?),
+    };
+    let into = if chunk.is_some() { CHUNK } else { table };
     let mut fields = Vec::new();
     let mut sets = Vec::new();
     for (index, (column, class)) in job.choice.columns.iter().zip(stores.classes()).enumerate() {
@@ -202,13 +182,6 @@ fn writer<'p, 's: 'p>(
     }
     let set = if sets.is_empty() { String::new() } else { format!(" SET {}", sets.join(", ")) };
     let local = if matches!(carrier, Carrier::Memory) { "LOCAL " } else { "" };
-    let merge = merges.then(|| {
-        let insert = Insert::into(table, job, "");
-        [
-            format!("DELETE FROM {CHUNK}"),
-            format!("{}SELECT {} FROM {CHUNK}{}", insert.head, ddl::columns(job), insert.tail),
-        ]
-    });
     Ok(Box::new(LoadDataWriter {
         carrier,
         head: format!("LOAD DATA {local}INFILE "),
@@ -219,17 +192,8 @@ fn writer<'p, 's: 'p>(
             character_set(job),
             fields.join(", ")
         ),
-        merge,
+        chunk,
     }))
-}
-
-/// A name that no column of the load has.
-fn number_column(job: &Job) -> String {
-    let mut name = "inrush_number".to_owned();
-    while job.choice.columns.iter().any(|column| column.name.eq_ignore_ascii_case(&name)) {
-        name.push('_');
-    }
-    name
 }
 
 /// The character set that the server takes the fields for. As `binary` it need not look at each character, and stores the same
@@ -310,24 +274,14 @@ impl<'s> Write<Session<'s>> for LoadDataWriter {
         batch: &Batch<'_>,
         guarded: bool,
     ) -> Result<Done, Failure> {
-        // Of the batch before. Behind the rows are moved on nothing follows: the server tells of the last statement what it warns of.
-        if let Some([empty, _]) = &self.merge {
-            session.execute(empty)?;
+        if let Some(chunk) = &self.chunk {
+            chunk.empty(session)?;
         }
         let loaded = self.load(session, batch, guarded)?;
-        let Some([_, merge]) = &self.merge else { return Ok(loaded) };
-        let is_whole = loaded.affected == (batch.to - batch.from) as u64;
-        if loaded.warnings > 0 || !is_whole {
-            let (code, message) = match session.warning(loaded.warnings)? {
-                Some(warning) => (warning.code, warning.message),
-                None if is_whole => return session.execute(merge),
-                None => (0, "the server left the row out".to_owned()),
-            };
-            // SQLSTATE class 22 is for values that aren't what they should be.
-            let state = "22000".to_owned();
-            return Err(Failure::Server(Box::new(Refusal { code, state, message })));
+        match &self.chunk {
+            Some(chunk) => chunk.move_on(session, batch, loaded),
+            None => Ok(loaded),
         }
-        session.execute(merge)
     }
 
     /// Where INSERT fails it may only warn.

@@ -262,7 +262,7 @@ impl Rounds {
         let row = format!("pg_catalog.row_number() OVER (PARTITION BY {key} ORDER BY {NUMBER})");
         let (last, judged) = (ROUNDS_MAX, ROUNDS_MAX + 1);
         let judged_table = Table::in_schema("pg_temp", JUDGED);
-        let into = Insert::into(&judged_table, job).head;
+        let judging = Insert::judging(&judged_table, table, job);
         Self {
             sort_few: sort(&format!(
                 "CASE WHEN {row} < {last} THEN {row} WHEN {row} = pg_catalog.count(*) OVER key THEN {last} ELSE {judged} END"
@@ -275,8 +275,10 @@ impl Rounds {
                     table.sql()
                 ),
                 format!(
-                    "{into}SELECT {columns} FROM pg_temp.{ROUNDS} WHERE {NUMBER} >= {} ORDER BY {NUMBER}",
-                    judged << NUMBER_BITS
+                    "{}SELECT {columns} FROM pg_temp.{ROUNDS} WHERE {NUMBER} >= {} ORDER BY {NUMBER}{}",
+                    judging.head,
+                    judged << NUMBER_BITS,
+                    judging.tail
                 ),
             ),
             count: format!(

@@ -220,7 +220,11 @@ pub(super) fn lost(table: &Table, key: &[String]) -> (String, String) {
 /// What the row of the table is called that has the key of one that is inserted: a table may be called EXCLUDED, as the other one is.
 const STORED: &str = "inrush_stored";
 
-/// What stands before and after the rows of an INSERT.
+/// What the rows are called whose keys are looked for, and the row that has the key of one.
+const GIVEN: &str = "inrush_given";
+const KEPT: &str = "inrush_kept";
+
+/// What stands before and after the rows of an INSERT, which are a query of the loaded columns.
 pub(super) struct Insert {
     pub(super) head: String,
     pub(super) tail: String,
@@ -228,15 +232,39 @@ pub(super) struct Insert {
 
 impl Insert {
     pub(super) fn into(table: &Table, job: &Job) -> Self {
-        let tail = on_conflict(job);
-        let stored = if tail.is_empty() { String::new() } else { format!(" AS {STORED}") };
+        Self::of(table, table, job, &on_conflict(job))
+    }
+
+    /// That of rows which change others of `table`, and are only judged, in another one.
+    pub(super) fn judging(judged: &Table, table: &Table, job: &Job) -> Self {
+        Self::of(judged, table, job, "")
+    }
+
+    fn of(into: &Table, table: &Table, job: &Job, on_conflict: &str) -> Self {
+        let kept = job.kept_columns();
+        let stored = if on_conflict.is_empty() { String::new() } else { format!(" AS {STORED}") };
+        let loaded = job.choice.columns.iter().map(|column| column.name.as_str());
         // What the file says of a column that counts by itself is to be kept.
         let head = format!(
             "INSERT INTO {}{stored} ({}) OVERRIDING SYSTEM VALUE ",
-            table.sql(),
-            columns(job)
+            into.sql(),
+            names(loaded.clone().chain(kept.iter().copied()))
         );
-        Self { head, tail }
+        if kept.is_empty() {
+            return Self { head, tail: on_conflict.to_owned() };
+        }
+        // What a kept column has in the row with the key of a new one; of a row without such, NULL.
+        let is_same = |name: &String| format!("{KEPT}.{0} = {GIVEN}.{0}", quote(name));
+        let is_same = job.choice.key.iter().map(is_same).collect::<Vec<_>>().join(" AND ");
+        let value = |name: &str| {
+            format!("(SELECT {KEPT}.{} FROM {} {KEPT} WHERE {is_same})", quote(name), table.only())
+        };
+        let given = loaded.map(|name| format!("{GIVEN}.{}", quote(name)));
+        let values = given.chain(kept.iter().map(|name| value(name))).collect::<Vec<_>>();
+        Self {
+            head: format!("{head}SELECT {} FROM (", values.join(", ")),
+            tail: format!(") {GIVEN} ({}){on_conflict}", columns(job)),
+        }
     }
 }
 

@@ -65,7 +65,7 @@ impl Writing for Text {
         _stores: &Stores,
         job: &'p Job,
     ) -> Result<Box<dyn Write<Session<'s>> + 'p>> {
-        let insert = Insert::into(table, job);
+        let insert = of_tuples(table, job);
         Ok(match self {
             Self::Values => Box::new(TupleWriter { insert, converts: converts(job) }),
             Self::Row => Box::new(RowWriter { insert }),
@@ -73,12 +73,35 @@ impl Writing for Text {
     }
 }
 
+/// INSERT around tuples. Where those are values of a query they don't have the types of the table's columns, nor of each other, by
+/// themselves: a first tuple says them, and is passed over.
+fn of_tuples(table: &Table, job: &Job) -> Insert {
+    let Insert { head, tail } = Insert::into(table, job);
+    if job.kept_columns().is_empty() {
+        return Insert { head: format!("{head}VALUES "), tail };
+    }
+    let null = |column: &Column| format!("NULL::{}", bare_type(column));
+    let nulls: Vec<String> = job.choice.columns.iter().map(null).collect();
+    Insert {
+        head: format!("{head}VALUES ({}), ", nulls.join(", ")),
+        tail: format!(" OFFSET 1{tail}"),
+    }
+}
+
+/// The column's type, of a domain the one underneath, which takes NULL; without its length or digits.
+fn bare_type(column: &Column) -> String {
+    let declared = ddl::declared(column);
+    let name = types::sql_type(&declared);
+    let underneath = declared[name.len()..].strip_prefix(" = ").map(types::sql_type);
+    element_type(underneath.filter(|it| !it.starts_with("enum(")).unwrap_or(name))
+}
+
 /// The statement around tuples, of which the last has a comma behind it. They are text that was checked before, except for the bytes
 /// of columns which a new table takes as they are; and those are in hex.
 fn statement(insert: &Insert, tuples: &[u8]) -> Result<String, Failure> {
     let tuples =
         std::str::from_utf8(&tuples[..tuples.len() - 1]).map_err(|_| Failure::garbled())?;
-    Ok([insert.head.as_str(), "VALUES ", tuples, insert.tail.as_str()].concat())
+    Ok([insert.head.as_str(), tuples, insert.tail.as_str()].concat())
 }
 
 /// Whether the server converts what it hears to an encoding that may not have every character.
@@ -202,8 +225,13 @@ impl Writing for Prepared {
         job: &'p Job,
     ) -> Result<Box<dyn Write<Session<'s>> + 'p>> {
         let Insert { head, tail } = Insert::into(table, job);
-        let marks: Vec<String> =
-            (1..=job.choice.columns.len()).map(|number| format!("${number}")).collect();
+        // A column of the table lends a parameter its type, a query doesn't.
+        let is_query = !job.kept_columns().is_empty();
+        let mark = |(number, column): (usize, &Column)| match is_query {
+            true => format!("${number}::{}", bare_type(column)),
+            false => format!("${number}"),
+        };
+        let marks: Vec<String> = (1..).zip(&job.choice.columns).map(mark).collect();
         let sql = format!("{head}VALUES ({}){tail}", marks.join(", "));
         Ok(Box::new(PreparedWriter { statement: Statement::of(sql, stores.are_binary()) }))
     }

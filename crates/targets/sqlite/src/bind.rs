@@ -55,7 +55,7 @@ impl Writing for Bind {
         job: &'l Job,
     ) -> Result<Box<dyn Lane + 'l>> {
         let columns = job.choice.columns.len();
-        let insert = Insert::of(job, transaction.clauses).prepared(columns);
+        let insert = Insert::of(job, transaction.clauses).prepared;
         let statement = Statement::prepare(transaction.session, insert.as_bytes())?;
         Ok(Box::new(BindLane {
             transaction,

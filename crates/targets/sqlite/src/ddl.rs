@@ -83,12 +83,18 @@ pub(super) fn create_index(
     format!("CREATE INDEX {} ON {} ({})", quote(&name), quote(table), list(columns))
 }
 
+/// Rows of values, under names that are numbers, where SQL makes more of them; and the row of the table that has the key of one.
+const GIVEN: &str = "\"inrush given\"";
+const KEPT: &str = "\"inrush kept\"";
+
 /// The parts of INSERT around the values.
 pub(super) struct Insert {
     /// Up to and with VALUES.
     pub(super) head: String,
     /// What follows the values; empty, or the answer to a conflict.
     pub(super) tail: String,
+    /// The statement with a parameter for each value of one row.
+    pub(super) prepared: String,
 }
 
 impl Insert {
@@ -104,7 +110,9 @@ impl Insert {
             _ => " AS \"inrush stored\"",
         };
         let table = quote(&job.table);
-        let head = format!("INSERT {or}INTO {table}{stored} ({}) VALUES ", list(names()));
+        let kept = job.kept_columns();
+        let into = list(names().chain(kept.iter().copied()));
+        let into = format!("INSERT {or}INTO {table}{stored} ({into}) ");
         let set = |names: Vec<&str>| {
             names
                 .iter()
@@ -131,12 +139,38 @@ impl Insert {
                 format!(" ON CONFLICT ({key}) DO UPDATE SET {}", set(all.collect()))
             }
         };
-        Self { head, tail }
-    }
-
-    /// For a prepared statement of one row.
-    pub(super) fn prepared(&self, columns: usize) -> String {
-        format!("{}({}){}", self.head, vec!["?"; columns].join(","), self.tail)
+        if kept.is_empty() {
+            let head = format!("{into}VALUES ");
+            let prepared = format!("{head}({}){tail}", vec!["?"; choice.columns.len()].join(","));
+            return Self { head, tail, prepared };
+        }
+        // What a kept column has in the row with the key of a new one; of a row without such, NULL.
+        let values = |given: &dyn Fn(usize) -> String| {
+            let place = |key: &String| names().position(|name| name.eq_ignore_ascii_case(key));
+            let is_same =
+                |key: &String| Some(format!("{KEPT}.{} = {}", quote(key), given(place(key)?)));
+            let is_same: Vec<String> = choice.key.iter().filter_map(is_same).collect();
+            let value = |name: &&str| {
+                let name = quote(name);
+                format!(
+                    "(SELECT {KEPT}.{name} FROM {table} {KEPT} WHERE {})",
+                    is_same.join(" AND ")
+                )
+            };
+            let given = (0..choice.columns.len()).map(given);
+            given.chain(kept.iter().map(value)).collect::<Vec<_>>().join(", ")
+        };
+        let numbers: Vec<String> =
+            (1..=choice.columns.len()).map(|number| format!("\"{number}\"")).collect();
+        Self {
+            prepared: format!("{into}VALUES ({}){tail}", values(&|at| format!("?{}", at + 1))),
+            head: format!("{into}WITH {GIVEN} ({}) AS (VALUES ", numbers.join(", ")),
+            // Without WHERE the parser takes ON for that of a join (https://sqlite.org/lang_upsert.html#parsing_ambiguity).
+            tail: format!(
+                ") SELECT {} FROM {GIVEN} WHERE true{tail}",
+                values(&|at| format!("{GIVEN}.\"{}\"", at + 1))
+            ),
+        }
     }
 }
 

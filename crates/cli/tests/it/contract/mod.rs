@@ -296,6 +296,8 @@ over_every_target! {
         tables::a_report_adds_up,
         tables::bytes_that_are_asked_for_are_the_files_own,
         tables::rows_are_compared_by_a_key_that_they_have,
+        tables::columns_that_the_source_lacks_stay_as_they_are,
+        tables::columns_stay_as_they_are_in_rows_with_a_key_of_several,
         tables::rows_with_one_key_go_into_a_new_table_in_order,
         tables::names_that_are_hardly_meant_are_told,
         bad_rows::one_in_a_hundred_thousand,

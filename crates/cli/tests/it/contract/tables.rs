@@ -1,4 +1,4 @@
-use super::written::records;
+use super::written::{Kind, plain, plain_rows, records};
 use super::{COLUMNS, Place, TWO_LANES, adding, all_of, by_every_strategy, load, refuses, sorted};
 
 pub(super) fn are_added_to_emptied_or_replaced_as_was_asked<P: Place>() {
@@ -183,6 +183,99 @@ pub(super) fn rows_are_compared_by_a_key_that_they_have<P: Place>() {
                 "--add id=",
             ]);
         }
+    });
+}
+
+/// All rows of a source may be in the table, and only some of their columns are to change: what the table has to have besides is there.
+pub(super) fn columns_that_the_source_lacks_stay_as_they_are<P: Place>() {
+    const NAMES: [&str; 5] = ["N\"Ame", "Id", "Price", "day", "note"];
+    const KINDS: [Kind; 5] = [Kind::Text, Kind::Text, Kind::Decimal, Kind::Date, Kind::Text];
+    if !P::TRAITS.has_keys || P::TRAITS.takes_any {
+        return;
+    }
+    let header = "\"N\"\"Ame\",Id,Price,day,note\n";
+    let (two, three) = ("b,2,20,2024-01-02,\n", "c,3,30,2024-01-03,z\n");
+    by_every_strategy::<P>(|place, way| {
+        let files = place.files();
+        files.write("old.csv", format!("{header}a,1,10.5,2024-01-01,x\n{two}{three}"));
+        let made = ["--primary-key", "Id", "--not-null", "N\"Ame", "--not-null", "day"];
+        load(place, &[&["old.csv"], &made[..]].concat()).exits(0);
+        let update = [&["in.csv", "--on-conflict", "update"][..], &adding::<P>(way)].concat();
+        let write = |text: &str| drop(files.write("in.csv", text));
+        let found = || plain_rows(all_of(place, &NAMES), &KINDS);
+        let is =
+            |rows: &str| assert_eq!(found(), plain(&[header, rows].concat(), &KINDS), "{way:?}");
+        write("Id,Price\n3,33.5\n1,11\n");
+        let run = load(place, &[&update[..], &["--json"]].concat());
+        // What can't do this says so.
+        if run.status.code() == Some(2) {
+            assert_eq!(run.json()["error"]["kind"], "usage");
+            return;
+        }
+        let report = run.exits(0).json();
+        let counts =
+            ["rows_loaded", "rows_inserted", "rows_updated"].map(|key| report[key].clone());
+        assert_eq!(counts, [2, 0, 2], "{way:?}");
+        let reasons = report["plan"]["reasons"].to_string();
+        assert!(reasons.contains("they stay as they are"), "{reasons}");
+        let three = "c,3,33.5,2024-01-03,z\n";
+        is(&format!("a,1,11,2024-01-01,x\n{two}{three}"));
+        // A new row has nothing that could stay.
+        write("Id,Price\n1,12\n9,99\n2,20\n");
+        let says = ["in.csv: line 3", "the row is new", "has no default"];
+        refuses(place, &NAMES, &update).says(&says);
+        let bad = |bad: &str| [&update[..], &["--max-rejects", bad, "--json"]].concat();
+        let report = load(place, &bad("1")).exits(3).json();
+        assert_eq!((&report["rows_loaded"], &report["rows_rejected"]), (&2.into(), &1.into()));
+        assert_eq!(files.read("in.rejects.csv"), b"Id,Price\n9,99\n", "{way:?}");
+        is(&format!("a,1,12,2024-01-01,x\n{two}{three}"));
+        // The last row of a key has the last word, however many there are, and none of a new key adds a row for the next.
+        let many: String = (0..40).map(|price| format!("1,{price}\n9,1\n")).collect();
+        write(&format!("Id,Price\n1,5\n{many}2,20\n"));
+        assert_eq!(load(place, &bad("40")).exits(3).json()["rows_loaded"], 42, "{way:?}");
+        is(&format!("a,1,39,2024-01-01,x\n{two}{three}"));
+        // A key of NULL is nobody's.
+        write("Id,Price\n,5\n1,6\n");
+        assert_eq!(load(place, &bad("1")).exits(3).json()["rows_loaded"], 1, "{way:?}");
+        is(&format!("a,1,6,2024-01-01,x\n{two}{three}"));
+        if P::TRAITS.has_steps {
+            write("Id,Price\n1,7\n3,33.5\n");
+            let steps = ["--guarantee", "chunks", "--commit-rows", "1"];
+            let run = load(place, &[&update[..], &steps].concat());
+            if run.status.code() != Some(2) {
+                run.exits(0);
+                is(&format!("a,1,7,2024-01-01,x\n{two}{three}"));
+            }
+        }
+        // Any other answer to a duplicate key has rows that are new.
+        for how in ["skip", "replace"] {
+            let args = [&["in.csv", "--on-conflict", how][..], &adding::<P>(&[])].concat();
+            refuses(place, &NAMES, &args).says(&["the source has no such column"]);
+        }
+    });
+}
+
+/// The same where the rows are found by several columns.
+pub(super) fn columns_stay_as_they_are_in_rows_with_a_key_of_several<P: Place>() {
+    const NAMES: [&str; 4] = ["b", "name", "A", "price"];
+    if !P::TRAITS.has_keys || P::TRAITS.takes_any {
+        return;
+    }
+    by_every_strategy::<P>(|place, way| {
+        let files = place.files();
+        files.write("old.csv", "b,name,A,price\nx,one,1,5\ny,two,1,6\nx,three,2,7\n");
+        load(place, &["old.csv", "--primary-key", "A,b", "--not-null", "name"]).exits(0);
+        files.write("in.csv", "price,A,b\n8,2,x\n9,1,y\n1,2,y\n");
+        let args = ["in.csv", "--on-conflict", "update", "--max-rejects", "1", "--json"];
+        let run = load(place, &[&args[..], &adding::<P>(way)].concat());
+        if run.status.code() == Some(2) {
+            assert_eq!(run.json()["error"]["kind"], "usage");
+            return;
+        }
+        assert_eq!(run.exits(3).json()["rows_loaded"], 2, "{way:?}");
+        assert_eq!(files.read("in.rejects.csv"), b"price,A,b\n1,2,y\n", "{way:?}");
+        let wanted = records("x,one,1,5\nx,three,2,8\ny,two,1,9\n");
+        assert_eq!(all_of(place, &NAMES), wanted, "{way:?}");
     });
 }
 
