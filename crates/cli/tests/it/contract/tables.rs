@@ -201,7 +201,9 @@ pub(super) fn columns_that_the_source_lacks_stay_as_they_are<P: Place>() {
         let made = ["--primary-key", "Id", "--not-null", "N\"Ame", "--not-null", "day"];
         load(place, &[&["old.csv"], &made[..]].concat()).exits(0);
         let update = [&["in.csv", "--on-conflict", "update"][..], &adding::<P>(way)].concat();
-        let write = |text: &str| drop(files.write("in.csv", text));
+        let write = |text: &str| {
+            files.write("in.csv", text);
+        };
         let found = || plain_rows(all_of(place, &NAMES), &KINDS);
         let is =
             |rows: &str| assert_eq!(found(), plain(&[header, rows].concat(), &KINDS), "{way:?}");
@@ -224,19 +226,20 @@ pub(super) fn columns_that_the_source_lacks_stay_as_they_are<P: Place>() {
         write("Id,Price\n1,12\n9,99\n2,20\n");
         let says = ["in.csv: line 3", "the row is new", "has no default"];
         refuses(place, &NAMES, &update).says(&says);
-        let bad = |bad: &str| [&update[..], &["--max-rejects", bad, "--json"]].concat();
-        let report = load(place, &bad("1")).exits(3).json();
+        let run =
+            |bad: &str| load(place, &[&update[..], &["--max-rejects", bad, "--json"]].concat());
+        let report = run("1").exits(3).json();
         assert_eq!((&report["rows_loaded"], &report["rows_rejected"]), (&2.into(), &1.into()));
         assert_eq!(files.read("in.rejects.csv"), b"Id,Price\n9,99\n", "{way:?}");
         is(&format!("a,1,12,2024-01-01,x\n{two}{three}"));
         // The last row of a key has the last word, however many there are, and none of a new key adds a row for the next.
         let many: String = (0..40).map(|price| format!("1,{price}\n9,1\n")).collect();
         write(&format!("Id,Price\n1,5\n{many}2,20\n"));
-        assert_eq!(load(place, &bad("40")).exits(3).json()["rows_loaded"], 42, "{way:?}");
+        assert_eq!(run("40").exits(3).json()["rows_loaded"], 42, "{way:?}");
         is(&format!("a,1,39,2024-01-01,x\n{two}{three}"));
         // A key of NULL is nobody's.
         write("Id,Price\n,5\n1,6\n");
-        assert_eq!(load(place, &bad("1")).exits(3).json()["rows_loaded"], 1, "{way:?}");
+        assert_eq!(run("1").exits(3).json()["rows_loaded"], 1, "{way:?}");
         is(&format!("a,1,6,2024-01-01,x\n{two}{three}"));
         if P::TRAITS.has_steps {
             write("Id,Price\n1,7\n3,33.5\n");
