@@ -911,16 +911,22 @@ fn table_facts(
         of("TABLE_NAME", "SCHEMA_NAME")
     );
     let first_row = ddl::first_row(&facts.name);
-    let [server, columns, keys, references, triggers, histograms, first_row] = session.tables([
-        "SELECT VERSION(), DATABASE()",
-        &columns,
-        &keys,
-        &references,
-        &triggers,
-        &histograms,
-        &first_row,
-    ])?;
+    let [server, columns, keys, references, triggers, histograms, first_row, explicit] = session
+        .tables([
+            "SELECT VERSION(), DATABASE()",
+            &columns,
+            &keys,
+            &references,
+            &triggers,
+            &histograms,
+            &first_row,
+            "SHOW VARIABLES LIKE 'explicit_defaults_for_timestamp'",
+        ])?;
     facts.holds_rows = !first_row.is_empty();
+    // Without it NULL is the time for a TIMESTAMP that takes none
+    // (https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_explicit_defaults_for_timestamp).
+    let is_explicit =
+        explicit.first().and_then(|row| row.get(1)?.as_deref()).is_some_and(|value| value == "ON");
     for row in columns {
         let mut row = row.into_iter().map(Option::unwrap_or_default);
         let mut next = || row.next().unwrap_or_default();
@@ -947,7 +953,8 @@ fn table_facts(
         if declared.starts_with("datetime") && comment == "UTC" {
             declared.push_str(types::UTC);
         }
-        let fills_itself = extra.contains("auto_increment") || declared.starts_with("timestamp");
+        let fills_itself =
+            extra.contains("auto_increment") || declared.starts_with("timestamp") && !is_explicit;
         if !nullable && !has_default && !fills_itself {
             facts.needs.push(name.clone());
         }
