@@ -296,6 +296,44 @@ fn an_answer_to_conflicts_hides_no_other_fault() {
     });
 }
 
+/// They are in the row that the server is to insert: in its other keys, and in what triggers see.
+#[test]
+fn columns_that_an_update_leaves_are_those_of_the_row_with_its_key() {
+    for_each_server(|server| {
+        server
+            .write("in.csv", "code,price,bits,raw\nABC,1.5,300,x\nx,2,,\nb,2,1,\"\"\nabc,3,5,y\n");
+        let update = ["--table", "t", "--if-exists", "append", "--on-conflict", "update"];
+        let by = ["--key", "code", "--max-rejects", "1"];
+        for way in some(server.ways_into_used()) {
+            server.drop_table("t").drop_table("log").sql(
+                "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(9) NOT NULL, code VARCHAR(3) NOT NULL UNIQUE, price DOUBLE, \
+                 bits BIT(9), raw VARBINARY(9), kind ENUM('k', 'l') NOT NULL, at DATETIME NOT NULL) ENGINE=InnoDB CHARSET=latin1;;
+                 CREATE TABLE log (seen TEXT) ENGINE=InnoDB;;
+                 CREATE TRIGGER sees BEFORE INSERT ON t FOR EACH ROW INSERT INTO log VALUES (CONCAT(NEW.id, NEW.name, NEW.kind));;
+                 INSERT INTO t VALUES (1, 'a', 'abc', 0, 0, '', 'l', '2020-01-01'), (2, 'n', 'b', 0, 0, '', 'k', '2021-01-01');;
+                 DELETE FROM log",
+            );
+            let load = [&["in.csv"], &update[..], &by, &way.options()].concat();
+            if way.is("prepared") || way.is("bulk") {
+                server.misused(&load).says(&["is to stay as it is"]);
+                continue;
+            }
+            server.load(&load).exits(3);
+            assert_eq!(server.read("in.rejects.csv"), b"code,price,bits,raw\nx,2,,\n", "{way:?}");
+            let rows =
+                "SELECT id, name, code, price, bits + 0, HEX(raw), kind, at FROM t ORDER BY id";
+            let stored = rows![
+                [1, "a", "abc", 3, 5, "79", "l", "2020-01-01 00:00:00"],
+                [2, "n", "b", 2, 1, "", "k", "2021-01-01 00:00:00"]
+            ];
+            assert_eq!(server.query(rows), stored, "{way:?}");
+            let seen = server.query("SELECT DISTINCT seen FROM log ORDER BY seen");
+            assert_eq!(seen, rows![["1al"], ["2nk"]], "{way:?}");
+        }
+        server.drop_table("log");
+    });
+}
+
 /// The server's update is of whatever row has any of the keys, and a number that it makes is one of them.
 #[test]
 fn rows_are_compared_by_one_of_several_keys() {

@@ -54,6 +54,39 @@ fn keys_differ_when_their_text_does() {
     });
 }
 
+/// Values of a query have no types of a table's columns by themselves, and the row that is to be inserted is seen by triggers and CHECKs.
+#[test]
+fn columns_that_an_update_leaves_are_those_of_the_row_with_its_key() {
+    for_each_server(|server| {
+        let header = "code,price,ok,doc,dom,amount,small\n";
+        server.write(
+            "in.csv",
+            format!("{header}abc,1.5,true,\"{{}}\",7,2.25,1\nx,,,,1,,\nABD,NaN,false,null,8,-1,2\nabc,2,true,{{}},9,2.25,3\n"),
+        );
+        let update = ["--table", "t", "--if-exists", "append", "--on-conflict", "update"];
+        let by = ["--key", "code", "--max-rejects", "1"];
+        for way in some(server.ways_into_used()) {
+            server.drop_table("t").sql(
+                "DROP DOMAIN IF EXISTS positive;
+                 CREATE DOMAIN positive AS integer NOT NULL CHECK (VALUE > 0);
+                 CREATE TABLE t (id integer PRIMARY KEY, name varchar(9) NOT NULL, code char(3) NOT NULL UNIQUE, price float8, ok boolean, \
+                 doc jsonb, dom positive, amount numeric(6,2), small smallint, \"Qty\" integer NOT NULL CHECK (\"Qty\" > small));
+                 INSERT INTO t VALUES (1, 'a', 'abc', 0, NULL, NULL, 1, 0, 0, 5), (2, 'b', 'ABD', 0, NULL, NULL, 1, 0, 0, 6)",
+            );
+            server.load(&[&["in.csv"], &update[..], &by, &way.options()].concat()).exits(3);
+            let aside = format!("{header}x,,,,1,,\n");
+            assert_eq!(server.read("in.rejects.csv"), aside.as_bytes(), "{way:?}");
+            let rows = "SELECT id, name, code, price, ok, doc, dom, amount, small, \"Qty\" FROM t ORDER BY id";
+            let stored = rows![
+                [1, "a", "abc", 2, "t", "{}", 9, "2.25", 3, 5],
+                [2, "b", "ABD", "NaN", "f", "null", 8, "-1.00", 2, 6]
+            ];
+            assert_eq!(server.query(rows), stored, "{way:?}");
+        }
+        server.drop_table("t").sql("DROP DOMAIN positive");
+    });
+}
+
 #[test]
 fn unique_keys_of_every_kind_are_all_kept() {
     for_each_server(|server| {
