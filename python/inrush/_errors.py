@@ -156,6 +156,7 @@ _OPTIONS: dict[str, tuple[str, str, str]] = {
     "delimiter": ("delimiter", r"(?:C|tab|comma|semicolon|pipe|space)\b", '"{}"'),
     "quote": ("quote", r"none\b", '"{}"'),
     "escape": ("escape", r"none\b", '"{}"'),
+    "empty": ("empty", r"(?:null|text)\b", '"{}"'),
     "header": ("header", r"(?:yes|no)\b", "{}"),
     "null": ("nulls", rf"{_PAIR}|[^\s=]+=(?!\S)|{_TEXT}", '["{}"]'),
     "encoding": ("encoding", r"[a-z]+-?[0-9][\w-]*|NAME\b", '"{}"'),

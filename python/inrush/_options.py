@@ -181,6 +181,7 @@ def request(
     delimiter: str | None = None,
     quote: str | None = None,
     escape: str | None = None,
+    empty: str | None = None,
     header: bool | None = None,
     encoding: str | None = None,
     skip_lines: int | None = None,
@@ -237,6 +238,7 @@ def request(
         "delimiter": delimiter,
         "quote": quote,
         "escape": escape,
+        "empty": empty,
         "header": header,
         "encoding": encoding,
         "skip_lines": skip_lines,
@@ -261,7 +263,8 @@ KNOWN = frozenset(request.__kwdefaults__ or ()) - {"sources"}
 #: Those that say how files are written and read.
 OF_FILES = frozenset(
     (
-        *("format", "flatten", "delimiter", "quote", "escape", "header", "encoding", "skip_lines", "comment", "max_expand", "nulls"),
+        *("format", "flatten", "delimiter", "quote", "escape", "empty", "header", "encoding", "skip_lines", "comment"),
+        *("max_expand", "nulls"),
         *("decimal", "thousands", "date_format", "timestamp_format", "true", "false", "time_zone", "trim"),
         *("columns", "drop", "rename", "add", "not_null", "case", "new_columns", "missing_columns"),
     )

@@ -214,6 +214,7 @@ fn dialect(said: &Said<'_>) -> PyResult<DialectRequest> {
         escape: said.byte_or_none("escape")?,
         escape_is_guess: false,
         blanks: false,
+        empty: said.word("empty")?,
         header: said.header()?,
         encoding: said.get("encoding")?,
         skip_lines: said.get("skip_lines")?.unwrap_or_default(),

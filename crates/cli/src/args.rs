@@ -447,9 +447,12 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "yes|no|auto", default_value = "auto", hide_default_value = true, value_parser = ["yes", "no", "auto"], help_heading = "Input")]
     pub(crate) header: String,
     /// A spelling of NULL besides the empty unquoted field, such as NA, for all columns or for one; may be repeated. '' makes
-    /// quoted empty fields NULL too
+    /// quoted empty fields NULL too, and '"NA"' a quoted NA
     #[arg(long, value_name = "[COLUMN=]S", allow_hyphen_values = true, help_heading = "Input")]
     pub(crate) null: Vec<String>,
+    /// What an empty unquoted field is: NULL, or the empty text, as a quoted one [default: null]
+    #[arg(long, value_name = "null|text", help_heading = "Input")]
+    pub(crate) empty: Option<inrush::plan::Empty>,
     /// The decimal separator, . or ,
     #[arg(long, value_name = "[COLUMN=]C", help_heading = "Values")]
     pub(crate) decimal: Vec<String>,

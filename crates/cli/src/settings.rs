@@ -271,6 +271,7 @@ pub(crate) fn dialect(args: &InputArgs) -> Result<DialectRequest> {
         escape: or_none(&args.escape, "--escape")?,
         escape_is_guess: false,
         blanks: false,
+        empty: args.empty,
         header: match args.header.as_str() {
             "yes" => Some(true),
             "no" => Some(false),

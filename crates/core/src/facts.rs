@@ -16,6 +16,7 @@ use crate::reading::{Added, ReadFacts, is_alike};
 use crate::request::{Case, Format, IfExists, MatchBy, NewColumns, OnConflict, Request};
 use crate::schema::{Column, Type};
 use crate::target::Knob;
+use crate::value::rule::Truths;
 
 /// Everything that the planner may know. Gathered without changing anything.
 #[derive(Clone, Debug)]
@@ -348,10 +349,8 @@ pub struct FieldFacts {
 pub enum Spoiler {
     /// Somebody's way to write NULL.
     Null {
-        /// As it is written, and other ways to.
+        /// As it is written, and other ways to; one that stands in quotes with these.
         spellings: Vec<String>,
-        /// Whether any of them stands in quotes, so that no `--null` reads it.
-        are_quoted: bool,
         /// The narrower type.
         narrower: Type,
         /// Values that are of the narrower type.
@@ -476,6 +475,8 @@ pub struct TargetFacts {
     pub text_types: &'static [Type],
     /// Whether decimals of a new table are kept as texts, for want of a type.
     pub decimals_are_texts: bool,
+    /// Which words columns of truths read, where their type is declared.
+    pub truths: Truths,
     /// What the table has besides columns and rows, in the words of its catalogue; read only where the load drops it.
     pub lost_with: Vec<String>,
     /// Views and the like that name the table, and that the database leaves as they are when it is dropped; read only where the load

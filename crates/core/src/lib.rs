@@ -56,8 +56,9 @@ pub use reading::{
     Added, ColumnRequest, Proposal, ReadFacts, ReadRequest, ReadType, Trim, TypeWord,
 };
 pub use request::{
-    Case, DialectRequest, Durability, Format, Guarantee, IfExists, Inference, LoadOptions, MatchBy,
-    MissingColumns, NewColumns, OnConflict, RejectLimit, RejectsTo, Request, RowIds, Verify,
+    Case, DialectRequest, Durability, Empty, Format, Guarantee, IfExists, Inference, LoadOptions,
+    MatchBy, MissingColumns, NewColumns, OnConflict, RejectLimit, RejectsTo, Request, RowIds,
+    Verify,
 };
 pub use schema::{Basis, Column, Type};
 pub use split::{Parts, Split};

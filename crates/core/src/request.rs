@@ -166,6 +166,8 @@ pub struct DialectRequest {
     /// Whether blanks may stand around quotes. `--trim` has it so, whoever opens a source.
     #[serde(skip)]
     pub blanks: bool,
+    /// What an empty field without quotes is; NULL unless said otherwise.
+    pub empty: Option<Empty>,
     /// Whether the first record names the columns.
     pub header: Option<bool>,
     /// A label of the WHATWG encoding standard.
@@ -214,6 +216,7 @@ impl DialectRequest {
             escape: self.escape.or(other.escape),
             escape_is_guess: if self.escape.is_some() { self } else { other }.escape_is_guess,
             blanks: self.blanks || other.blanks,
+            empty: self.empty.or(other.empty),
             header: self.header.or(other.header),
             encoding: self.encoding.clone().or_else(|| other.encoding.clone()),
             skip_lines: if self.skip_lines > 0 { self.skip_lines } else { other.skip_lines },
@@ -233,6 +236,7 @@ impl DialectRequest {
             ("--delimiter", self.delimiter.is_some()),
             ("--quote", self.quote.is_some()),
             ("--escape", self.escape.is_some()),
+            ("--empty", self.empty.is_some()),
             ("--header", self.header.is_some()),
             ("--comment", self.comment.is_some()),
         ];
@@ -290,6 +294,17 @@ words! {
         Truncate = "truncate",
         /// Load only when it isn't there.
         Fail = "fail",
+    }
+}
+
+words! {
+    /// What an empty field without quotes is.
+    Empty {
+        /// NULL.
+        #[default]
+        Null = "null",
+        /// The empty text, as an empty field in quotes.
+        Text = "text",
     }
 }
 

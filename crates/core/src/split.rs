@@ -68,6 +68,9 @@ pub enum Writing {
         /// Whether blanks may stand around quotes.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         blanks: bool,
+        /// Whether an empty field without quotes is an empty text.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        empty_is_text: bool,
         /// Whether lines end in lone carriage returns.
         cr: bool,
     },
@@ -335,6 +338,7 @@ impl From<&Dialect> for Writing {
             escape_is_guessed: dialect.escape_is_guessed,
             comment: dialect.comment.map(char::from),
             blanks: dialect.blanks,
+            empty_is_text: dialect.empty_is_text,
             cr: dialect.newline == Newline::Cr,
         }
     }
@@ -346,8 +350,16 @@ impl Writing {
     /// # Errors
     /// When it can't be written so.
     pub fn dialect(&self) -> Result<Option<Dialect>> {
-        let Self::Delimited { delimiter, quote, escape, escape_is_guessed, comment, blanks, cr } =
-            *self
+        let Self::Delimited {
+            delimiter,
+            quote,
+            escape,
+            escape_is_guessed,
+            comment,
+            blanks,
+            empty_is_text,
+            cr,
+        } = *self
         else {
             return Ok(None);
         };
@@ -362,6 +374,7 @@ impl Writing {
             escape_is_guessed,
             comment: maybe(comment)?,
             blanks,
+            empty_is_text,
             newline: if cr { Newline::Cr } else { Newline::Lf },
         };
         dialect.check().map_err(|error| Error::usage(error.to_string()))?;
@@ -468,6 +481,7 @@ mod tests {
             escape_is_guessed: false,
             comment: None,
             blanks: false,
+            empty_is_text: false,
             cr: false,
         };
         assert!(other.dialect().is_err());

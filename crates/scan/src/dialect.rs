@@ -22,6 +22,9 @@ pub struct Dialect {
     /// well, and they may follow a closing quote. Blanks are spaces and tabs, unless they have
     /// another meaning.
     pub blanks: bool,
+    /// Whether an empty field without quotes is an empty text, as one in quotes is, and not NULL.
+    /// The scanner does not look at this.
+    pub empty_is_text: bool,
     /// What ends a record.
     pub newline: Newline,
 }
@@ -64,6 +67,7 @@ impl Dialect {
             escape_is_guessed: false,
             comment: None,
             blanks: false,
+            empty_is_text: false,
             newline: Newline::Lf,
         }
     }

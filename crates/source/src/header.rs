@@ -12,7 +12,7 @@ use crate::look::Records;
 use crate::sample::Sample;
 use crate::sniff::{self, First};
 use crate::{Place, Source, apart, decode, quoting};
-use inrush_core::encode::quoting_words;
+use inrush_core::encode::{self, quoting_words};
 use inrush_core::error::{Error, Result, is_invisible, shorten};
 use inrush_core::{ColumnRequest, DialectRequest, MissingColumns, NewColumns, Nulls, Type};
 
@@ -173,8 +173,11 @@ impl Source {
         // As in rows, a spelling of NULL is compared with what is written: of `\N` an escape leaves an N.
         let is_said_null = |column: usize| {
             !raw[column].is_empty()
-                && !quoted[column]
-                && self.nulls.of_column(column).any(|null| null == raw[column])
+                && self.nulls.of_column(column).any(|null| {
+                    self.grammar.dialect().is_some_and(|dialect| {
+                        encode::is_null(dialect, null, raw[column], quoted[column])
+                    })
+                })
         };
         let is_null = |column: usize, value: &[u8]| {
             value.is_empty()

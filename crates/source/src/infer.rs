@@ -70,8 +70,8 @@ pub(crate) struct Observed {
     /// Values that look like a way to write NULL, and how they are written.
     null_like: u64,
     null_spellings: Vec<String>,
-    /// How many of them stand in quotes, so that they are texts whatever is said of NULL.
-    null_quoted: u64,
+    /// The quotes around the value that is looked at, if it is one of them: without these no spelling is for it.
+    null_quote: Option<u8>,
     digits_before: u16,
     digits_after: u16,
     /// Whether it is known which values are no truths, days, moments or documents, so that another number is no news...
@@ -433,7 +433,7 @@ impl Observed {
         }
         if is_null_like(value) {
             self.null_like += 1;
-            note_spelling(&mut self.null_spellings, &String::from_utf8_lossy(value));
+            note_spelling(&mut self.null_spellings, &null_spelling(value, self.null_quote));
         }
         if let Some(decimal) = &class.decimal {
             self.digits_before = self.digits_before.max(decimal.precision - decimal.scale);
@@ -466,11 +466,11 @@ impl Observed {
         self.is_textual = self.tried.iter().all(is_misfit);
     }
 
-    /// Whether the value that was looked at is a way to write NULL in quotes.
-    fn note_quotes(&mut self, is_null: bool) {
-        self.null_quoted += u64::from(is_null);
+    /// The quotes around the next value, if that is a way to write NULL.
+    fn note_quote(&mut self, quote: Option<u8>) {
+        self.null_quote = quote;
         if let Some(read) = &mut self.read {
-            read.seen.null_quoted += u64::from(is_null);
+            read.seen.null_quote = quote;
         }
     }
 
@@ -519,7 +519,6 @@ impl Observed {
         self.specials += other.specials;
         self.typed += other.typed;
         self.null_like += other.null_like;
-        self.null_quoted += other.null_quoted;
         other.null_spellings.iter().for_each(|more| note_spelling(&mut self.null_spellings, more));
         for (known, new) in self.tried.iter_mut().zip(&other.tried) {
             known.fits += new.fits;
@@ -719,8 +718,7 @@ impl Observed {
         let is_all = fitting > 0 && fitting + self.null_like == self.values;
         if self.null_like > 0 && is_all && self.is_float_column(index) {
             let (spellings, seen) = (self.null_spellings.clone(), self.values);
-            let are_quoted = self.null_quoted > 0;
-            return Some(Spoiler::Null { spellings, are_quoted, narrower, fitting, seen });
+            return Some(Spoiler::Null { spellings, narrower, fitting, seen });
         }
         let Some(misfit) = misfit else {
             let (sight, form) = match &self.padded {
@@ -762,6 +760,15 @@ impl Observed {
             || tried.fits + self.null_like == self.values
             || self.typed > 0;
         (of_this_kind > 0 && is_nearly).then_some(index)
+    }
+}
+
+/// The spelling of NULL that a value is, in quotes or not, as `--null` takes it.
+pub fn null_spelling(value: &[u8], quote: Option<u8>) -> String {
+    let text = String::from_utf8_lossy(value);
+    match quote.map(char::from) {
+        Some(quote) => format!("{quote}{text}{quote}"),
+        None => text.into_owned(),
     }
 }
 
@@ -893,16 +900,18 @@ pub(crate) struct Surveyor {
     seen: Vec<Observed>,
     /// Good rows of the chunk so far.
     rows: u64,
+    /// What stands around quoted fields.
+    quote: Option<u8>,
     total: Arc<Mutex<Vec<Observed>>>,
 }
 
 impl Surveyor {
     /// All surveyors of one survey share `total`, one entry a column.
-    pub(crate) fn new(total: Arc<Mutex<Vec<Observed>>>) -> Self {
+    pub(crate) fn new(quote: Option<u8>, total: Arc<Mutex<Vec<Observed>>>) -> Self {
         let known = total.lock().unwrap_or_else(PoisonError::into_inner);
         let seen = known.iter().map(Observed::anew).collect();
         drop(known);
-        Self { seen, rows: 0, total }
+        Self { seen, rows: 0, quote, total }
     }
 }
 
@@ -911,7 +920,8 @@ pub(crate) fn has_nul(value: &[u8]) -> bool {
     memchr::memchr(0, value).is_some()
 }
 
-/// Whether a field's value looks like a way to write NULL and stands in quotes, where only an empty one can be said to be NULL.
+/// Whether a field's value looks like a way to write NULL and stands in quotes, where only a spelling with these says that it is NULL. One
+/// for the empty field needs none.
 pub(crate) fn is_null_in_quotes<R: Row>(row: &R, column: usize, value: &[u8]) -> bool {
     let is_quoted = row.fields().get(column).is_some_and(|field| field.form.is_quoted());
     is_quoted && !value.is_empty() && is_null_like(value)
@@ -925,6 +935,7 @@ impl EncodeRow for Surveyor {
             wire.values.clear();
             if let Some((home, span)) = row.value(column, &mut wire.values) {
                 let value = row.bytes(home, span, &wire.values);
+                seen.note_quote(self.quote.filter(|_| is_null_in_quotes(row, column, value)));
                 match row.typed(column) {
                     // It may be what a crash has left, or be a bad row's. What stands beside it is what it is.
                     None if has_nul(value) => {}
@@ -935,7 +946,6 @@ impl EncodeRow for Surveyor {
                     None if row.is_typed(column) => seen.add_typed(value, spot),
                     None => seen.add(value, spot),
                 }
-                seen.note_quotes(is_null_in_quotes(row, column, value));
             }
         }
         self.rows += 1;
@@ -1107,8 +1117,8 @@ mod tests {
         assert_eq!(observed(&values).spoiler(&[]), Some(spoiler));
         let null = |spellings: &[&str], seen| {
             let spellings = spellings.iter().map(|spelling| (*spelling).to_owned()).collect();
-            let (narrower, fitting, are_quoted) = (Type::Integer, 1, false);
-            Some(Spoiler::Null { spellings, are_quoted, narrower, fitting, seen })
+            let (narrower, fitting) = (Type::Integer, 1);
+            Some(Spoiler::Null { spellings, narrower, fitting, seen })
         };
         assert_eq!(observed(&["NA", "NA", "1"]).spoiler(&[]), null(&["NA"], 3));
         assert_eq!(observed(&["-", "", "1", "-"]).spoiler(&[]), null(&["-", ""], 4));

@@ -378,7 +378,7 @@ impl Source {
         let is_plain_text = |field: usize| {
             fields.get(field).is_some_and(|it| it.ty == Type::Text && it.spoiler.is_none())
         };
-        warnings.extend(sniff::dumped(of_lead, &dialect, reads_null, is_plain_text));
+        warnings.extend(sniff::dumped(of_lead, &dialect, request, reads_null, is_plain_text));
         let unmatched = |null: &String| sniff::unmatched_null(null, of_lead, &dialect);
         warnings.extend(read.nulls.iter().filter_map(unmatched));
         for input in &source.inputs {
@@ -472,7 +472,8 @@ impl Source {
     /// An encoder that only looks at the values' types and adds what it saw to `total`, one entry a field.
     pub(super) fn surveyor(&self, total: &Arc<Mutex<Vec<Observed>>>) -> Box<dyn Encode> {
         let width = total.lock().unwrap_or_else(PoisonError::into_inner).len();
-        self.looker(width, Surveyor::new(Arc::clone(total)))
+        let quote = self.grammar.dialect().and_then(|dialect| dialect.quote);
+        self.looker(width, Surveyor::new(quote, Arc::clone(total)))
     }
 
     /// An encoder of so many columns that are looked at as they are.

@@ -37,7 +37,7 @@ pub mod survey;
 mod text;
 
 pub use columns::{BatchSource, Stream, columns_of, duration_text, interval_text};
-pub use infer::{is_null_like, type_of};
+pub use infer::{is_null_like, null_spelling, type_of};
 pub use input::{Input, Source};
 pub use inrush_core::cut::RECORD_BYTES_MAX;
 pub use inrush_place::{

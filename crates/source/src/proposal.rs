@@ -10,7 +10,7 @@ use inrush_core::value::rule;
 use inrush_core::{Proposal, Type};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::infer::{has_nul, is_null_in_quotes, is_null_like, note_spelling};
+use crate::infer::{has_nul, is_null_in_quotes, is_null_like, note_spelling, null_spelling};
 
 /// The column's name while its forms are tried.
 const NAME: &str = "c";
@@ -197,10 +197,10 @@ impl Forms {
         Self { tried: vec![Tried::of(form)], ..Self::default() }
     }
 
-    /// Looks at a value, of which an option may say that it is NULL or may not; `text` is room to work in.
-    pub(crate) fn add(&mut self, value: &[u8], may_be_null: bool, text: &mut Vec<u8>) {
-        if may_be_null && is_null_like(value) {
-            return note_spelling(&mut self.nulls, &String::from_utf8_lossy(value));
+    /// Looks at a value, and what stands around it where it is in quotes and a way to write NULL; `text` is room to work in.
+    pub(crate) fn add(&mut self, value: &[u8], quote: Option<u8>, text: &mut Vec<u8>) {
+        if is_null_like(value) {
+            return note_spelling(&mut self.nulls, &null_spelling(value, quote));
         }
         self.values += 1;
         self.tried.retain_mut(|form| form.takes(value, text));
@@ -224,8 +224,8 @@ impl Forms {
 pub(crate) struct Proposer {
     /// By column; none for what is neither.
     forms: Vec<Option<Forms>>,
-    /// Whether what stands in quotes is a text whatever is said of NULL.
-    has_quotes: bool,
+    /// What stands around quoted fields.
+    quote: Option<u8>,
     text: Vec<u8>,
     found: Arc<Mutex<Vec<Option<Proposal>>>>,
 }
@@ -234,17 +234,17 @@ impl Proposer {
     /// For columns of these types; `None` where one is not to be looked at. What is found goes to `found`, one entry a column.
     pub(crate) fn new(
         columns: &[Option<Type>],
-        has_quotes: bool,
+        quote: Option<u8>,
         found: Arc<Mutex<Vec<Option<Proposal>>>>,
     ) -> Self {
         let forms = columns.iter().map(|ty| ty.and_then(Forms::of));
-        Self { forms: forms.collect(), has_quotes, text: Vec::new(), found }
+        Self { forms: forms.collect(), quote, text: Vec::new(), found }
     }
 }
 
 impl EncodeRow for Proposer {
     fn row<R: Row>(&mut self, row: &R, wire: &mut Wire) -> Result<(), BadValue<'_>> {
-        let Self { forms, has_quotes, text, .. } = self;
+        let Self { forms, quote, text, .. } = self;
         for (column, forms) in forms.iter_mut().enumerate() {
             let Some(forms) = forms.as_mut().filter(|forms| !forms.tried.is_empty()) else {
                 continue;
@@ -255,8 +255,8 @@ impl EncodeRow for Proposer {
             if has_nul(value) {
                 continue;
             }
-            let may_be_null = !(*has_quotes && is_null_in_quotes(row, column, value));
-            forms.add(value, may_be_null, text);
+            let quote = quote.filter(|_| is_null_in_quotes(row, column, value));
+            forms.add(value, quote, text);
         }
         Ok(())
     }
@@ -358,7 +358,7 @@ mod tests {
     fn options(values: &[&str]) -> Option<String> {
         let (mut forms, mut text) = (Forms::default(), Vec::new());
         for value in values {
-            forms.add(value.as_bytes(), true, &mut text);
+            forms.add(value.as_bytes(), None, &mut text);
         }
         let proposal = forms.proposal()?;
         let sets = std::iter::once(proposal.options).chain(proposal.others);
@@ -375,7 +375,7 @@ mod tests {
     fn days_in_digits_are_proposed_for_integers() {
         let proposed = |values: &[&str]| {
             let (mut forms, mut text) = (Forms::of(Type::Integer)?, Vec::new());
-            values.iter().for_each(|value| forms.add(value.as_bytes(), true, &mut text));
+            values.iter().for_each(|value| forms.add(value.as_bytes(), None, &mut text));
             Some(shown(&forms.proposal()?.options))
         };
         let wanted = Some("--date-format %Y%m%d".to_owned());
@@ -390,7 +390,7 @@ mod tests {
     fn floats_of_three_digits_behind_the_point_may_be_thousands() {
         let proposed = |values: &[&str]| {
             let (mut forms, mut text) = (Forms::of(Type::Float)?, Vec::new());
-            values.iter().for_each(|value| forms.add(value.as_bytes(), true, &mut text));
+            values.iter().for_each(|value| forms.add(value.as_bytes(), None, &mut text));
             let proposal = forms.proposal()?;
             let others = proposal.others.iter().map(|options| shown(options)).collect();
             Some((shown(&proposal.options), others))

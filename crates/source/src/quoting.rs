@@ -3,7 +3,7 @@
 use inrush_scan::{Dialect, DialectError, Newline};
 
 use crate::look::Records;
-use inrush_core::DialectRequest;
+use inrush_core::{DialectRequest, Empty};
 
 /// The quoting that reads `head` best where `delimiter` separates fields, in a dialect with it.
 ///
@@ -23,8 +23,16 @@ pub(super) fn best(
         let escape_is_guessed = escape.is_some() && (is_open || request.escape_is_guess);
         let comment = request.comment;
         let blanks = request.blanks;
-        let dialect =
-            Dialect { delimiter, quote, escape, escape_is_guessed, comment, blanks, newline };
+        let dialect = Dialect {
+            delimiter,
+            quote,
+            escape,
+            escape_is_guessed,
+            comment,
+            blanks,
+            empty_is_text: request.empty == Some(Empty::Text),
+            newline,
+        };
         if let Err(error) = dialect.check() {
             contradiction = error;
             continue;

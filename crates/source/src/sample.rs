@@ -10,7 +10,6 @@ use crate::infer::Observed;
 use crate::proposal::Proposer;
 use crate::{Input, Place, Source, decode};
 use inrush_core::cut::RECORD_BYTES_MAX;
-use inrush_core::encode::Grammar;
 use inrush_core::error::Result;
 use inrush_core::flow::{Chunk, Encoded, Meter, Origin, Part};
 use inrush_core::{Proposal, Type};
@@ -112,9 +111,9 @@ impl Source {
         let columns: Vec<Option<Type>> = types.collect();
         let found = Arc::new(Mutex::new(vec![None; columns.len()]));
         if columns.iter().any(Option::is_some) {
-            let has_quotes = matches!(self.grammar, Grammar::Delimited(_));
+            let quote = self.grammar.dialect().and_then(|dialect| dialect.quote);
             let mut encoder =
-                self.looker(columns.len(), Proposer::new(&columns, has_quotes, Arc::clone(&found)));
+                self.looker(columns.len(), Proposer::new(&columns, quote, Arc::clone(&found)));
             let mut encoded = Encoded::default();
             for Sample { origin, part, bytes, .. } in texts {
                 let chunk = Chunk { seq: 0, origin, part, bytes, ..Chunk::default() };

@@ -4,6 +4,7 @@ use inrush_scan::{Dialect, DialectError, Field, Newline, Record, Scanner, unesca
 
 use crate::delimiter::{self, DELIMITERS, Found};
 use crate::quoting;
+use inrush_core::encode;
 use inrush_core::wording::shell_word;
 use inrush_core::{DialectRequest, Format};
 
@@ -146,58 +147,79 @@ pub(crate) fn dialect(
 }
 
 /// What to know of escapes that are lost before a letter or a digit: programs write `\n` for a newline, and paths are full of them.
-/// `\N` is what many write for NULL, and `reads_null` where the user says that it is.
+/// `\N` is what many write for NULL, as the whole of a field, and `reads_null` where the user says that it is.
 pub(crate) fn lost_escapes(head: &[u8], dialect: &Dialect, reads_null: bool) -> Option<String> {
     let escape = char::from(dialect.escape.filter(|_| !dialect.escape_is_guessed)?);
-    let mut rest = head;
+    let is_border = |byte: Option<&u8>| {
+        byte.is_none_or(|byte| {
+            let is_blank = dialect.blanks && matches!(byte, b' ' | b'\t');
+            is_blank
+                || matches!(byte, b'\n' | b'\r')
+                || [Some(dialect.delimiter), dialect.quote].contains(&Some(*byte))
+        })
+    };
+    let mut from = 0;
     loop {
-        let behind = &rest[dialect.disproof(rest)? + 1..];
-        match behind.first() {
-            Some(letter) if letter.is_ascii_alphanumeric() && !(*letter == b'N' && reads_null) => {
-                let letter = char::from(*letter);
-                let null = match letter {
-                    'N' => format!("; --null '{escape}N' reads it as NULL"),
-                    _ => String::new(),
-                };
-                return Some(format!(
-                    "{escape}{letter} is read as {letter}: an escape makes what follows it literal, stands for no newline or tab, and is no \
-                     part of a path (--escape none says otherwise{null})"
-                ));
-            }
-            _ => rest = behind,
+        let at = from + dialect.disproof(&head[from..])?;
+        let before = at.checked_sub(1).map(|before| &head[before]);
+        from = at + 1;
+        let Some(letter) = head.get(from).filter(|letter| letter.is_ascii_alphanumeric()) else {
+            continue;
+        };
+        let is_null = *letter == b'N' && is_border(before) && is_border(head.get(from + 1));
+        if is_null && reads_null {
+            continue;
         }
+        let letter = char::from(*letter);
+        let null = match is_null {
+            true => format!("; --null '{escape}N' reads it as NULL"),
+            false => String::new(),
+        };
+        return Some(format!(
+            "{escape}{letter} is read as {letter}: an escape makes what follows it literal, stands for no newline or tab, and is no \
+             part of a path (--escape none says otherwise{null})"
+        ));
     }
 }
 
-/// What to know of a text that PostgreSQL's COPY or mysql may have written: a whole field `\N` is NULL there, and a backslash before a letter
-/// makes a tab or a newline; between tabs, `NULL` is what `mysql -B` writes for one. `is_meant` says in which fields values are text whatever
-/// is said of NULL, and `reads_null` which spellings are read as NULL already.
+/// What to know of a text that PostgreSQL's COPY or mysql may have written: a whole field `\N` is NULL there, and then an empty one is an
+/// empty text, and quotes are characters like others; a backslash before a letter makes a tab or a newline. Between tabs, `NULL` is what
+/// `mysql -B` writes for one. `is_meant` says in which fields values are text whatever is said of NULL, and `reads_null` which spellings
+/// are read as NULL already.
 pub(crate) fn dumped(
     head: &[u8],
     dialect: &Dialect,
+    request: &DialectRequest,
     reads_null: impl Fn(&str) -> bool,
     is_meant: impl Fn(usize) -> bool,
 ) -> Option<String> {
-    let has_backslash = dialect.escape.is_none() && memchr::memchr(b'\\', head).is_some();
-    let may_be_word = dialect.delimiter == b'\t' && !reads_null("NULL");
+    let has_backslash = memchr::memchr(b'\\', head).is_some();
+    let is_tabbed = dialect.delimiter == b'\t';
+    let may_be_word = is_tabbed && !reads_null("NULL");
     if !has_backslash && !may_be_word {
         return None;
     }
     let mut scanner = Scanner::new(dialect, head);
     let mut fields = Vec::new();
+    let (mut is_dump, mut has_empty, mut has_quotes) = (false, false, false);
     let (mut has_null, mut has_word, mut has_escape, mut has_other) = (false, false, false, false);
     for _ in 0..RECORDS_MAX {
-        if scanner.next(&mut fields).is_none() {
-            break;
+        let Some(record) = scanner.next(&mut fields) else { break };
+        if record.fault.is_some() || record.is_blank() {
+            continue;
         }
-        for (_, field) in fields.iter().enumerate().filter(|(at, _)| is_meant(*at)) {
-            let raw = field.raw(head);
-            has_word |= may_be_word && !field.form.is_quoted() && raw == b"NULL";
-            if !has_backslash {
+        for (at, field) in fields.iter().enumerate() {
+            let (raw, is_quoted) = (field.raw(head), field.form.is_quoted());
+            let is_null = raw == b"\\N" && !is_quoted;
+            is_dump |= is_null;
+            has_empty |= raw.is_empty() && !is_quoted;
+            has_quotes |= is_quoted;
+            if !is_meant(at) {
                 continue;
             }
-            if raw == b"\\N" {
-                has_null |= !field.form.is_quoted();
+            has_word |= may_be_word && !is_quoted && raw == b"NULL";
+            has_null |= is_null;
+            if raw == b"\\N" || !has_backslash {
                 continue;
             }
             let mut rest = raw;
@@ -211,13 +233,26 @@ pub(crate) fn dumped(
             }
         }
     }
+    // Escapes that are read as such are told of by themselves.
+    let is_plain = dialect.escape.is_none();
     // Only such dumps have tabs between fields and within them.
-    has_escape &= !has_other && dialect.delimiter == b'\t';
-    let has_null = has_null && !reads_null("\\N");
+    has_escape &= !has_other && is_tabbed && is_plain;
+    let has_null = has_null && is_plain && !reads_null("\\N");
+    let has_empty = is_dump && has_empty && request.empty.is_none();
+    // With commas between fields, INTO OUTFILE is mostly asked for quotes.
+    let has_quotes = is_dump && has_quotes && is_tabbed && request.quote.is_none();
     let null = r"\N is a text here, and NULL in what PostgreSQL's COPY and mysql write (--null '\N' reads it so)";
+    let empty = "an empty field is NULL here, and an empty text in what PostgreSQL's COPY and mysql write (--empty text reads it so)";
+    let quotes = "quotes around values are left out here, and part of the values in what PostgreSQL's COPY and mysqldump --tab write (--quote none reads them so)";
     let escapes = r"backslashes before n, t and \ are part of the values; in what PostgreSQL's COPY and mysql -B write they are newlines, tabs and backslashes, which an export as CSV keeps";
     let word = "NULL is a text here, and NULL in what mysql -B writes (--null NULL reads it so)";
-    let notes = [(has_null, null), (has_word, word), (has_escape, escapes)];
+    let notes = [
+        (has_null, null),
+        (has_empty, empty),
+        (has_quotes, quotes),
+        (has_word, word),
+        (has_escape, escapes),
+    ];
     let notes: Vec<&str> = notes.iter().filter(|(has, _)| *has).map(|(_, note)| *note).collect();
     (!notes.is_empty()).then(|| notes.join("; "))
 }
@@ -233,7 +268,11 @@ pub(crate) fn unmatched_null(null: &str, head: &[u8], dialect: &Dialect) -> Opti
         if scanner.next(&mut fields).is_none() {
             break;
         }
-        if fields.iter().any(|field| field.raw(head) == null.as_bytes()) {
+        let is_it = |field: &Field| {
+            let is_quoted = field.form.is_quoted();
+            encode::is_null(dialect, null.as_bytes(), field.raw(head), is_quoted)
+        };
+        if fields.iter().any(is_it) {
             return None;
         }
     }
@@ -420,6 +459,37 @@ mod tests {
         assert_eq!(sniffed(few).quote, Some(b'"'));
         let one_bad_in_many = format!("a,b\n{}\"x\" y,2\n", "\"q\",1\n".repeat(200));
         assert_eq!(sniffed(&one_bad_in_many).quote, Some(b'"'));
+    }
+
+    #[test]
+    fn an_escaped_n_is_null_as_a_whole_field_only() {
+        let escaping = Dialect { escape: Some(b'\\'), ..Dialect::csv() };
+        let told = |head: &str, reads| lost_escapes(head.as_bytes(), &escaping, reads);
+        for whole in ["\\N,1\n", "1,\\N\r\n", "1,\\N", "\"\\N\",1\n"] {
+            assert_eq!(told(whole, true), None, "{whole}");
+            assert!(told(whole, false).is_some_and(|note| note.contains("--null")), "{whole}");
+        }
+        for part in ["x\\N,1\n", "\"\\Ny\"\n", "\\N,\\n\n"] {
+            assert!(told(part, true).is_some_and(|note| !note.contains("--null")), "{part}");
+        }
+        assert_eq!(told("\\\\N,a\\\"b\n", false), None);
+    }
+
+    #[test]
+    fn dumps_are_known_by_their_null() {
+        let told = |head: &str, dialect: &Dialect, request: &DialectRequest| {
+            let note = dumped(head.as_bytes(), dialect, request, |_| false, |_| true);
+            let note = note.unwrap_or_default();
+            ["--null '\\N'", "--empty text", "--quote none"].map(|option| note.contains(option))
+        };
+        let (tsv, csv, open) = (Dialect::tsv(), Dialect::csv(), DialectRequest::default());
+        assert_eq!(told("1\t\n\\N\t\"a\"\n", &tsv, &open), [true; 3]);
+        assert_eq!(told("1\t\n2\t\"a\"\n", &tsv, &open), [false; 3]);
+        assert_eq!(told("1\t\n2\t\"\\N\"\n", &tsv, &open), [false; 3]);
+        assert_eq!(told("1,\n\\N,\"a\"\n", &csv, &open), [true, true, false]);
+        let empty = Some(inrush_core::Empty::Null);
+        let said = DialectRequest { empty, quote: Some(Some(b'"')), ..open };
+        assert_eq!(told("1\t\n\\N\t\"a\"\n", &tsv, &said), [true, false, false]);
     }
 
     #[test]

@@ -19,6 +19,7 @@ const DECIDING: [(&[&str], &str); 32] = [
     (&["--delimiter", ";"], "--delimiter was comma, and is semicolon"),
     (&["--quote", "none"], r#"--quote was '"', and is none"#),
     (&["--escape", r"\"], r"--escape was none, and is '\'"),
+    (&["--empty", "text"], "--empty was not said, and is text"),
     (&["--header", "no"], "--header was yes, and is no"),
     (&["--null", "7", "--null", "n a"], "--null was not said, and is 7 'n a'"),
     (&["--decimal", ","], "--decimal was not said, and is ,"),

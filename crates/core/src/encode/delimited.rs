@@ -33,13 +33,26 @@ impl Syntax for Delimited {
         unescape(&self.0, raw, form, out);
     }
 
-    /// A quoted NA is the text NA.
-    fn has_quoted_nulls(&self) -> bool {
-        false
+    fn is_null(&self, spelling: &[u8], raw: &[u8], is_quoted: bool) -> bool {
+        is_null(&self.0, spelling, raw, is_quoted)
     }
 
     fn lines(&self, bytes: &[u8]) -> u64 {
         count_lines(&self.0, bytes)
+    }
+}
+
+/// Whether a field that is written so has this spelling of NULL. A quoted NA is the text NA: in quotes NULL is what a spelling has in
+/// quotes itself, the empty field where the spelling is empty, and an escape before an N, which no text has: an N needs no escape.
+pub fn is_null(dialect: &Dialect, spelling: &[u8], raw: &[u8], is_quoted: bool) -> bool {
+    if !is_quoted {
+        return !raw.is_empty() && spelling == raw;
+    }
+    match spelling {
+        [] => raw.is_empty(),
+        [escape, b'N'] if dialect.escape == Some(*escape) => spelling == raw,
+        [first, inner @ .., last] => first == last && dialect.quote == Some(*first) && inner == raw,
+        _ => false,
     }
 }
 
@@ -54,6 +67,9 @@ impl Records for DelimitedRecords<'_> {
     #[inline(always)]
     fn next(&mut self, fields: &mut Vec<Field>) -> Option<Record> {
         let record = self.scanner.next(fields)?;
+        if self.dialect.empty_is_text {
+            quote_empty(fields);
+        }
         let what = if record.is_blank() && self.width != 1 {
             // In a table of one column a blank line is a row whose value is NULL; in a wider one it's no row at all.
             What::Blank
@@ -66,6 +82,13 @@ impl Records for DelimitedRecords<'_> {
         };
         Some(Record { start: record.start, next: record.next, what })
     }
+}
+
+/// Makes quoted fields of the empty ones.
+#[inline(never)]
+fn quote_empty(fields: &mut [Field]) {
+    let is_empty = |field: &&mut Field| field.form == Form::Plain && field.start == field.end;
+    fields.iter_mut().filter(is_empty).for_each(|field| field.form = Form::Quoted);
 }
 
 /// What is wrong with a record in which an escape stands where none has to: it was a character like others, and would be lost.
@@ -134,4 +157,46 @@ pub fn quoting_words(
 
 fn first_line(bytes: &[u8]) -> &[u8] {
     bytes.split(|b| matches!(b, b'\n' | b'\r')).next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_quotes_null_is_a_spelling_with_quotes_and_an_escaped_n() {
+        let csv = Dialect::csv();
+        let escaping = Dialect { escape: Some(b'\\'), ..csv.clone() };
+        let single = Dialect { quote: Some(b'\''), ..csv.clone() };
+        for (dialect, spelling, raw, plain, quoted) in [
+            (&csv, "NA", "NA", true, false),
+            (&csv, "\"NA\"", "NA", false, true),
+            (&csv, "'NA'", "NA", false, false),
+            (&single, "'NA'", "NA", false, true),
+            (&csv, "", "", false, true),
+            (&csv, "\"\"", "", false, true),
+            (&csv, "\"", "", false, false),
+            (&csv, "\\N", "\\N", true, false),
+            (&escaping, "\\N", "\\N", true, true),
+            (&escaping, "\\n", "\\n", true, false),
+            (&escaping, "\\N", "x\\N", false, false),
+        ] {
+            let found =
+                |is_quoted| is_null(dialect, spelling.as_bytes(), raw.as_bytes(), is_quoted);
+            assert_eq!((found(false), found(true)), (plain, quoted), "{spelling} of {raw}");
+        }
+    }
+
+    #[test]
+    fn empty_fields_are_quoted_where_they_are_texts() {
+        let field = |start, end, form| Field { start, end, form };
+        let mut fields = vec![
+            field(0, 0, Form::Plain),
+            field(1, 2, Form::Plain),
+            field(4, 4, Form::Escaped { quoted: false }),
+        ];
+        quote_empty(&mut fields);
+        let forms: Vec<Form> = fields.iter().map(|field| field.form).collect();
+        assert_eq!(forms, [Form::Quoted, Form::Plain, Form::Escaped { quoted: false }]);
+    }
 }

@@ -112,8 +112,8 @@ impl Syntax for Json {
     }
 
     /// Text is always in quotes.
-    fn has_quoted_nulls(&self) -> bool {
-        true
+    fn is_null(&self, spelling: &[u8], raw: &[u8], is_quoted: bool) -> bool {
+        spelling == raw && (is_quoted || !raw.is_empty())
     }
 
     fn lines(&self, bytes: &[u8]) -> u64 {

@@ -24,7 +24,7 @@ use crate::reading::Reading;
 use crate::wording::of_column;
 
 pub use columns::{NOT_ENDLESS, Texts, column_data, csv_field, is_viewed};
-pub use delimited::quoting_words;
+pub use delimited::{is_null, quoting_words};
 pub use foreseen::{Foreseen, may_be_more_than_text};
 pub use json::{Json, fault_words, inner, objects_around, push_name};
 pub use row::{Day, Moment, Row, Typed, has_whole_digits, write_time};

@@ -34,8 +34,8 @@ pub(super) trait Syntax: Send {
     /// Appends the value of a field that has to be rewritten.
     fn unescape(&self, raw: &[u8], form: Form, out: &mut Vec<u8>);
 
-    /// Whether a value written in quotes may be a spelling of NULL.
-    fn has_quoted_nulls(&self) -> bool;
+    /// Whether a value that is written so, in quotes or not, has this spelling of NULL.
+    fn is_null(&self, spelling: &[u8], raw: &[u8], is_quoted: bool) -> bool;
 
     /// Physical lines in `bytes`.
     fn lines(&self, bytes: &[u8]) -> u64;
@@ -220,10 +220,8 @@ impl<'a, S: Syntax> TextRow<'a, S> {
     }
 
     fn is_null_text(&self, column: usize, raw: &[u8], quoted: bool) -> bool {
-        // A quoted NA is the text NA; only an empty spelling can mean the quoted empty field.
-        self.shape.nulls.of_column(column).any(|null| {
-            null == raw && (quoted == null.is_empty() || quoted && self.syntax.has_quoted_nulls())
-        })
+        let mut spellings = self.shape.nulls.of_column(column);
+        spellings.any(|spelling| self.syntax.is_null(spelling, raw, quoted))
     }
 }
 

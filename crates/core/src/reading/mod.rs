@@ -279,6 +279,30 @@ impl Unit {
         }
     }
 
+    /// The same in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Seconds => "seconds",
+            Self::Milliseconds => "milliseconds",
+            Self::Microseconds => "microseconds",
+            Self::Nanoseconds => "nanoseconds",
+        }
+    }
+
+    /// What a whole number of a moment from 1973 to 2286 counts: numbers of days, and days in digits, are smaller.
+    pub fn of_count(text: &str) -> Option<Self> {
+        let count = text.strip_prefix('-').unwrap_or(text);
+        let is_number = !count.starts_with('0') && count.bytes().all(|byte| byte.is_ascii_digit());
+        match count.len() {
+            _ if !is_number => None,
+            9 | 10 => Some(Self::Seconds),
+            12 | 13 => Some(Self::Milliseconds),
+            15 | 16 => Some(Self::Microseconds),
+            18 | 19 => Some(Self::Nanoseconds),
+            _ => None,
+        }
+    }
+
     fn digits(self) -> u32 {
         match self {
             Self::Seconds => 0,
@@ -979,6 +1003,23 @@ fn money() -> Style {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_number_counts_is_told_by_its_length() {
+        for (text, unit) in [
+            ("1700000000", Some(Unit::Seconds)),
+            ("-170000000", Some(Unit::Seconds)),
+            ("1700000000000", Some(Unit::Milliseconds)),
+            ("1700000000000000", Some(Unit::Microseconds)),
+            ("1700000000000000000", Some(Unit::Nanoseconds)),
+            ("20240131", None),
+            ("0170000000", None),
+            ("1700000000.5", None),
+            ("", None),
+        ] {
+            assert_eq!(Unit::of_count(text), unit, "{text}");
+        }
+    }
 
     fn reads(request: ReadRequest, name: &str) -> Arc<ColumnReads> {
         Readers::of(&request).unwrap().column(name).unwrap()

@@ -117,9 +117,10 @@ pub fn decimal_text(value: &[u8], precision: u16, scale: u16) -> Result<(), Misf
 }
 
 /// Spellings of truth that a column takes besides `true` and `false`, where its type is declared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Truths {
     /// `1` and `0`.
+    #[default]
     Digits,
     /// And `t`, `yes`, `y`, `on`, `f`, `no`, `n`, `off`, which engines read themselves.
     Words,

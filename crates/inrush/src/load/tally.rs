@@ -10,13 +10,13 @@ use inrush_core::encode::{Grammar, NOT_ENDLESS, Shape, found_by_lane, verbatim};
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::flow::{Checksum, Chunk, Code, Found, Point, RowFault, Slot};
 use inrush_core::ledger::{HeaderRows, RejectsLength, Rows, SoFar};
-use inrush_core::reading::Family;
+use inrush_core::reading::{Family, ReadType, Unit};
 use inrush_core::value::rule;
 use inrush_core::wording::{counted, listed, said_of, were};
 use inrush_core::{Basis, Type};
 use inrush_scan::Scanner;
 use inrush_source::decode::BeyondAscii;
-use inrush_source::{Place, is_null_like};
+use inrush_source::{Place, is_null_like, null_spelling};
 
 /// What the slots add up to, seen in the source's order.
 pub(crate) struct Tally {
@@ -418,10 +418,10 @@ impl Tally {
                     }
                     (Some(column), Some(special), _) => error.advise(format!(
                         "{} loads NULL for it: column {column} takes no such number",
-                        said_of("--null", column, special),
+                        said_of("--null", column, spelling_of(plan, reject, special)),
                     )),
                     (Some(column), None, Some(shown)) => {
-                        let said = said_of("--null", column, shown);
+                        let said = said_of("--null", column, spelling_of(plan, reject, shown));
                         let of_all = if shown.is_empty() { ", as --null '' does in all columns" } else { "" };
                         error.advise(format!("{said} reads it as NULL{of_all}"))
                     }
@@ -444,6 +444,16 @@ impl Tally {
                         if is_of(Family::Moment, column) && is_day(&reject.message) =>
                     {
                         error.advise("--date-format %Y-%m-%d reads days as their midnights")
+                    }
+                    (Some(column), None, None)
+                        if is_of(Family::Moment, column)
+                            && counted_unit(&reject.message).is_some() =>
+                    {
+                        let advice = counted_unit(&reject.message).map(|unit| {
+                            let said = said_of("--type", column, ReadType::Epoch(unit));
+                            format!("{said} reads it as {} since 1970", unit.words())
+                        });
+                        advice.into_iter().fold(error, Error::advise)
                     }
                     (Some(column), None, None)
                         if matches!(reject.code, Code::Type | Code::Range)
@@ -470,21 +480,31 @@ fn spelled(plan: &Plan, shape: &Shape, chunk: &Chunk) -> impl Iterator<Item = u3
     spelled.map(|((at, _), _)| at)
 }
 
-/// The value of a bad row, if it is what programs write for NULL, its column is of another type and takes NULL, and an option can say so:
-/// in quotes only an empty one is ever NULL.
+/// The value of a bad row, if it is what programs write for NULL, and its column is of another type and takes NULL.
 fn null_like<'r>(plan: &Plan, reject: &'r Reject) -> Option<&'r str> {
     let shown = refused_value(&reject.message)?;
-    let name = reject.column.as_ref()?;
-    let mut columns = plan.choice.columns.iter().enumerate();
-    let (at, column) = columns.find(|(_, column)| column.name == *name)?;
-    let is_quoted = || {
-        let mut fields = Vec::new();
-        Scanner::new(plan.source.grammar.dialect()?, &reject.raw).next(&mut fields);
-        let field = (*plan.shape.fields.get(reject.file as usize)?.get(at)?)?;
-        Some(fields.get(field)?.form.is_quoted())
-    };
+    let column = column_of(plan, reject)?.1;
     let is_it = reject.code == Code::Type && !column.required && is_null_like(shown.as_bytes());
-    (is_it && (shown.is_empty() || is_quoted() != Some(true))).then_some(shown)
+    is_it.then_some(shown)
+}
+
+/// The column that a row is bad for, and its place.
+fn column_of<'p>(plan: &'p Plan, reject: &Reject) -> Option<(usize, &'p Column)> {
+    let name = reject.column.as_ref()?;
+    plan.choice.columns.iter().enumerate().find(|(_, column)| column.name == *name)
+}
+
+/// The spelling of NULL that a bad row's value is: one in quotes has them in its spelling, unless it is empty.
+fn spelling_of(plan: &Plan, reject: &Reject, shown: &str) -> String {
+    let quote = || {
+        let dialect = plan.source.grammar.dialect()?;
+        let mut fields = Vec::new();
+        Scanner::new(dialect, &reject.raw).next(&mut fields);
+        let at = column_of(plan, reject)?.0;
+        let field = (*plan.shape.fields.get(reject.file as usize)?.get(at)?)?;
+        dialect.quote.filter(|_| fields.get(field).is_some_and(|field| field.form.is_quoted()))
+    };
+    null_spelling(shown.as_bytes(), quote().filter(|_| !shown.is_empty()))
 }
 
 /// Whether a message shows a value first that is a day in digits, and does not say itself how to have it read.
@@ -502,6 +522,12 @@ fn refused_value(message: &str) -> Option<&str> {
 /// Whether that is a day.
 fn is_day(message: &str) -> bool {
     refused_value(message).is_some_and(|value| inrush_scan::is_date(value.as_bytes()))
+}
+
+/// What a message's value counts, where it is a number that may be a moment and the message does not say itself how to have it read.
+fn counted_unit(message: &str) -> Option<Unit> {
+    let value = refused_value(message).filter(|_| !message.contains("--type"))?;
+    Unit::of_count(value)
 }
 
 /// What isn't a number, or infinite, at the start of a message that shows it as a value of its column.

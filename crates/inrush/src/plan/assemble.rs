@@ -27,11 +27,12 @@ use inrush_core::reading::{
     rejoined,
 };
 use inrush_core::request::{
-    DialectRequest, Durability, Format, Guarantee, IfExists, Inference, LoadOptions, MatchBy,
-    OnConflict, RejectLimit, RejectsTo, Request, Verify,
+    DialectRequest, Durability, Empty, Format, Guarantee, IfExists, Inference, LoadOptions,
+    MatchBy, OnConflict, RejectLimit, RejectsTo, Request, Verify,
 };
 use inrush_core::schema::{Basis, Column, Type};
 use inrush_core::split::SplitPart;
+use inrush_core::value::rule;
 use inrush_core::wording::{counted, noun, said_of, shell_word};
 use inrush_source::rejects::{
     RejectsNote, RejectsTable, dialect_of, first_note, merged_at, sidecar_path,
@@ -463,7 +464,7 @@ impl Plan {
         hints.extend(unapplied(&facts.source, choice, source));
         hints.extend(in_utc(shape));
         hints.extend(marked(&facts.source, choice));
-        hints.extend(proposed(request, &facts.source, choice, source));
+        hints.extend(proposed(request, facts, choice, source));
         hints.extend(target.cautions(job));
         job.choice.reasons.extend(reasons);
         job.choice.hints.extend(hints);
@@ -605,26 +606,31 @@ impl Plan {
     /// Options that would read columns whose values are all written in one way, and in no other that is known. Nothing is read so
     /// unless the user says it.
     pub fn proposals(&self) -> Vec<Proposed> {
-        proposals(&self.request, &self.facts.source, &self.choice, &self.source)
+        proposals(&self.request, &self.facts, &self.choice, &self.source)
     }
 }
 
 /// Columns that could be read otherwise, by their names in the source, and how.
 fn readable<'a>(
     request: &Request,
-    facts: &'a SourceFacts,
+    facts: &'a Facts,
     choice: &Choice,
     source: &Source,
 ) -> Vec<(&'a str, &'a Proposal)> {
     let readable = |(field, column): (&usize, &Column)| {
-        let field = &facts.fields[*field];
+        let field = &facts.source.fields[*field];
         let proposal = field.reads.proposal.as_ref()?;
         let is_guess = column.declared.is_none() && !column.is_asked() && column.ty == Type::Text;
         let is_of_type = Family::of(column.ty).is_some_and(|own| {
             own == proposal.family || own == Family::Moment && proposal.family == Family::Day
         });
+        // A column of truths may read the words by itself, and with the options no others.
+        let is_read = |(_, word): &(&str, String)| {
+            rule::boolean(word.as_bytes(), false, facts.target.truths).is_ok()
+        };
+        let is_needed = proposal.family != Family::Truth || !proposal.options.iter().all(is_read);
         let is_meant = is_guess && request.inference == Inference::Infer
-            || is_of_type && !(proposal.is_of_values() && column.is_asked());
+            || is_of_type && is_needed && !(proposal.is_of_values() && column.is_asked());
         is_meant.then(|| (field.source_name(), proposal))
     };
     let found = choice.fields.iter().zip(&choice.columns).filter_map(readable);
@@ -661,12 +667,7 @@ fn said_for(column: &str, options: &[(&'static str, String)]) -> Vec<String> {
     options.iter().flat_map(said).collect()
 }
 
-fn proposals(
-    request: &Request,
-    facts: &SourceFacts,
-    choice: &Choice,
-    source: &Source,
-) -> Vec<Proposed> {
+fn proposals(request: &Request, facts: &Facts, choice: &Choice, source: &Source) -> Vec<Proposed> {
     let columns = readable(request, facts, choice, source).into_iter();
     let sure = columns.filter(|(_, proposal)| proposal.others.is_empty());
     let proposed = |(column, proposal): (&str, &Proposal)| Proposed {
@@ -678,12 +679,7 @@ fn proposals(
 }
 
 /// The same in words, and what only the user can tell: one sentence for all columns that are written alike.
-fn proposed(
-    request: &Request,
-    facts: &SourceFacts,
-    choice: &Choice,
-    source: &Source,
-) -> Vec<String> {
+fn proposed(request: &Request, facts: &Facts, choice: &Choice, source: &Source) -> Vec<String> {
     let mut alike: Vec<(&Proposal, u64, Vec<&str>)> = Vec::new();
     let mut found = readable(request, facts, choice, source);
     found.sort_by_key(|(_, proposal)| !proposal.others.is_empty());
@@ -1322,6 +1318,7 @@ pub struct DialectShown {
     delimiter: Option<String>,
     quote: Option<String>,
     escape: Option<String>,
+    empty: Option<Empty>,
     comment: Option<String>,
     newline: Option<&'static str>,
     header: bool,
@@ -1347,11 +1344,16 @@ impl DialectShown {
         let mut encodings = self.encodings.clone();
         encodings.dedup();
         let compressions = self.compressions.iter().map(|name| name.unwrap_or("none"));
+        let is_said = |empty: &Empty| *empty != Empty::default();
         let mut options = vec![
             ("--format", self.format.to_owned()),
             ("--delimiter", typed(&self.delimiter, "")),
             ("--quote", typed(&self.quote, "none")),
             ("--escape", typed(&self.escape, "none")),
+            (
+                "--empty",
+                self.empty.filter(is_said).map(|empty| empty.to_string()).unwrap_or_default(),
+            ),
             ("--comment", typed(&self.comment, "")),
             ("--null", nulls.join(" ")),
             ("--encoding", encodings.join(", ")),
@@ -1403,6 +1405,10 @@ fn dialect_shown(source: &Source, request: &Request) -> DialectShown {
         delimiter: dialect.map(|dialect| text(dialect.delimiter)),
         quote: dialect.and_then(|dialect| dialect.quote).map(text),
         escape: dialect.and_then(|dialect| dialect.escape).map(text),
+        empty: dialect.map(|dialect| match dialect.empty_is_text {
+            true => Empty::Text,
+            false => Empty::Null,
+        }),
         comment: dialect.and_then(|dialect| dialect.comment).map(text),
         newline: dialect.map(|dialect| match dialect.newline {
             inrush_scan::Newline::Lf => "lf",

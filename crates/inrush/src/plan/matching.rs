@@ -205,6 +205,11 @@ impl Sides<'_> {
         if let Some(way_out) = &found.way_out {
             return error.advise(way_out);
         }
+        if let Some(renames) = self.told_apart_by_case(unknown, &fields) {
+            error = error.advise(format!(
+                "{renames} --case exact if columns of the source have names that differ in case alone, as the table's do"
+            ));
+        }
         if facts.source.header_is_detected && request.dialect.header.is_none() {
             error = error.advise("--header no if the first line is data");
         }
@@ -230,6 +235,21 @@ impl Sides<'_> {
             })
     }
 
+    /// Where names that the table doesn't have are of second columns whose own names it has, and that differ from another column's in case
+    /// alone: the options that give them these.
+    fn told_apart_by_case(&self, unknown: &[&str], fields: &[&FieldFacts]) -> Option<String> {
+        let own = |name: &&str| {
+            let (own, number) = name.rsplit_once('_')?;
+            let is_of_table = self.found.columns.iter().any(|column| column.name == own);
+            let is_other = |field: &&&FieldFacts| field.name != own && is_alike(&field.name, own);
+            let is_taken = fields.iter().any(|field| field.name == own);
+            let is_it = number.parse::<usize>().is_ok() && is_of_table && !is_taken;
+            fields.iter().find(is_other).filter(|_| is_it)?;
+            Some(format!("--rename {}", shell_word(&format!("{name}={own}"))))
+        };
+        Some(unknown.iter().map(own).collect::<Option<Vec<_>>>()?.join(" "))
+    }
+
     fn by_position(&self, request: &Request) -> Result<(Vec<Column>, Vec<usize>)> {
         let Self { found, facts, table, .. } = self;
         let taken = facts.source.taken();
@@ -240,7 +260,7 @@ impl Sides<'_> {
             let columns = pairs.map(|(column, field)| self.taking(column, *field)).collect();
             return Ok((columns, taken));
         }
-        let error = Error::new(
+        let mut error = Error::new(
             Kind::Target,
             format!(
                 "the source has {}, table {table} has {}: {}",
@@ -249,6 +269,14 @@ impl Sides<'_> {
                 list(columns.iter().map(|column| column.name.as_str()))
             ),
         );
+        let last = taken.last().map(|field| &facts.source.fields[*field]);
+        let is_empty = |field: &&FieldFacts| field.reads.is_null && field.added.is_none();
+        if let Some(last) = last.filter(|last| is_empty(last) && fields == columns.len() + 1) {
+            error = error.advise(format!(
+                "--drop {} if a delimiter ends each line: the last column is empty in all rows seen",
+                shell_word(&last.name)
+            ));
+        }
         Err(match (&found.way_out, request.match_by) {
             (Some(way_out), _) => error.advise(way_out),
             (None, Some(_)) => {

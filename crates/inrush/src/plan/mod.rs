@@ -28,7 +28,8 @@ pub use inrush_core::reading::{
     Added, ColumnRequest, ReadRequest, ReadType, Readers, Trim, TypeWord,
 };
 pub use inrush_core::request::{
-    Case, DialectRequest, Durability, Format, Guarantee, IfExists, Inference, LoadOptions, MatchBy,
-    MissingColumns, NewColumns, OnConflict, RejectLimit, RejectsTo, Request, Verify, character,
+    Case, DialectRequest, Durability, Empty, Format, Guarantee, IfExists, Inference, LoadOptions,
+    MatchBy, MissingColumns, NewColumns, OnConflict, RejectLimit, RejectsTo, Request, Verify,
+    character,
 };
 pub use inrush_core::schema::{Basis, Column, Type};

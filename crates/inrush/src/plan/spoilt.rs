@@ -99,7 +99,7 @@ fn price(field: &FieldFacts, ty: Type, limit: RejectLimit) -> Option<String> {
         Spoiler::Inputs { .. } => return None,
     };
     let instead = match spoiler {
-        Spoiler::Null { spellings, are_quoted: false, .. } => match spellings.as_slice() {
+        Spoiler::Null { spellings, .. } => match spellings.as_slice() {
             [_] => format!("{} reads it as NULL", read_as_null(name, spellings)),
             _ => format!("{} read them as NULL", read_as_null(name, spellings)),
         },
@@ -111,12 +111,9 @@ fn price(field: &FieldFacts, ty: Type, limit: RejectLimit) -> Option<String> {
     ))
 }
 
-/// Spellings of NULL, and whether any stands in quotes.
-type Nulls<'a> = (&'a [String], bool);
-
 /// One sentence for each column that is text for little reason, and one for all that the same spellings of NULL spoil.
 fn words<'a>(fields: impl Iterator<Item = &'a FieldFacts>, target: &TargetFacts) -> Vec<String> {
-    let mut by_null: Vec<(Nulls<'_>, Vec<(&str, Type)>)> = Vec::new();
+    let mut by_null: Vec<(&[String], Vec<&str>)> = Vec::new();
     let mut hints = Vec::new();
     for field in fields {
         let FieldFacts { name, spoiler, reads, .. } = field;
@@ -128,11 +125,10 @@ fn words<'a>(fields: impl Iterator<Item = &'a FieldFacts>, target: &TargetFacts)
         };
         match spoiler {
             None => {}
-            Some(Spoiler::Null { spellings, are_quoted, narrower, .. }) => {
-                let (null, column) = ((spellings.as_slice(), *are_quoted), (&**name, *narrower));
-                match by_null.iter_mut().find(|(other, _)| *other == null) {
-                    Some((_, columns)) => columns.push(column),
-                    None => by_null.push((null, vec![column])),
+            Some(Spoiler::Null { spellings, .. }) => {
+                match by_null.iter_mut().find(|(other, _)| other == spellings) {
+                    Some((_, columns)) => columns.push(name),
+                    None => by_null.push((spellings, vec![name])),
                 }
             }
             Some(Spoiler::Values { narrower, fitting, seen, misfit }) => {
@@ -164,21 +160,17 @@ fn words<'a>(fields: impl Iterator<Item = &'a FieldFacts>, target: &TargetFacts)
             }
         }
     }
-    hints.extend(by_null.iter().map(|((nulls, are_quoted), columns)| {
-        let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+    hints.extend(by_null.iter().map(|(nulls, names)| {
         let (are, there) = if names.len() == 1 { ("is", "") } else { ("are", " there") };
-        let columns_are = format!("{} {} {are} text", nouns(&names), names.join(", "));
-        let (null, it) = (in_quotes(nulls).join(" and "), if nulls.len() == 1 { "it" } else { "them" });
-        if *are_quoted {
-            let types = columns.iter().map(|(name, ty)| said_of("--type", name, ty));
-            return format!(
-                "{columns_are} because of {null} in quotes, which no --null reads as NULL: a quoted value is a text ({} makes such rows bad rows)",
-                types.collect::<Vec<_>>().join(" ")
-            );
-        }
+        let columns_are = format!("{} {} {are} text", nouns(names), names.join(", "));
+        let (null, it) =
+            (in_quotes(nulls).join(" and "), if nulls.len() == 1 { "it" } else { "them" });
         let options: Vec<String> = names.iter().map(|name| read_as_null(name, nulls)).collect();
         let reads = if nulls.len() == 1 { "reads" } else { "read" };
-        format!("{columns_are} because of {null}: {} {reads} {it} as NULL{there}", options.join(" "))
+        format!(
+            "{columns_are} because of {null}: {} {reads} {it} as NULL{there}",
+            options.join(" ")
+        )
     }));
     hints
 }
@@ -248,10 +240,10 @@ mod tests {
         Some(Spoiler::Values { narrower: Type::Float, fitting, seen, misfit })
     }
 
-    fn null(spellings: &[&str], are_quoted: bool) -> Option<Spoiler> {
+    fn null(spellings: &[&str]) -> Option<Spoiler> {
         let spellings = spellings.iter().map(|spelling| (*spelling).to_owned()).collect();
         let narrower = Type::Integer;
-        Some(Spoiler::Null { spellings, are_quoted, narrower, fitting: 8, seen: 10 })
+        Some(Spoiler::Null { spellings, narrower, fitting: 8, seen: 10 })
     }
 
     fn types_of(limit: &str, fields: &[FieldFacts]) -> (Vec<(Type, bool)>, Vec<String>) {
@@ -306,20 +298,19 @@ mod tests {
 
     #[test]
     fn what_spoils_columns_is_said_once_for_each_spelling_of_null() {
-        let na = || null(&["NA"], false);
+        let na = || null(&["NA"]);
         let fields = [
             field("id", na()),
             field("a b", na()),
-            field("c", null(&["-", ""], false)),
-            field("d", null(&["NA"], true)),
+            field("c", null(&["-", ""])),
+            field("d", null(&["\"NA\""])),
         ];
         assert_eq!(
             types_of("0", &fields).1,
             [
                 "columns id, a b are text because of 'NA': --null id=NA --null 'a b=NA' reads it as NULL there",
                 "column c is text because of '-' and '': --null c=- --null c= read them as NULL",
-                "column d is text because of 'NA' in quotes, which no --null reads as NULL: a quoted value is a text (--type d=integer \
-                 makes such rows bad rows)"
+                "column d is text because of '\"NA\"': --null 'd=\"NA\"' reads it as NULL"
             ]
         );
         let (types, hints) = types_of("8", &fields);
@@ -327,7 +318,7 @@ mod tests {
         for (at, end) in [
             (0, "such as 'NA' (--null id=NA reads it as NULL)"),
             (2, "such as '-' or '' (--null c=- --null c= read them as NULL)"),
-            (3, "such as 'NA' (--type d=text keeps them all, as text)"),
+            (3, "such as '\"NA\"' (--null 'd=\"NA\"' reads it as NULL)"),
         ] {
             assert!(hints[at].ends_with(end), "{hints:?}");
         }

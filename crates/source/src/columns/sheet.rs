@@ -239,7 +239,7 @@ impl Look<'_> {
                     let is_blank = is_trimmed && text.is_empty();
                     if !is_null && !is_blank {
                         seen.observed.add_string(text, spot);
-                        seen.forms.get_or_insert_default().add(text, true, &mut self.read_text);
+                        seen.forms.get_or_insert_default().add(text, None, &mut self.read_text);
                     }
                 }
                 _ => seen.observed.add_typed(&self.text, spot),

@@ -12,6 +12,7 @@ use crate::types;
 use inrush_core::Basis;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::ledger::{self, Entries, Entry};
+use inrush_core::value::rule::Truths;
 use inrush_core::{
     Column, IfExists, Job, MomentLimits, OnConflict, Own, Request, TableFacts, TargetFacts, Type,
 };
@@ -287,6 +288,7 @@ pub(super) fn gather(
         columns_max: COLUMNS_MAX,
         name_fault: Some(name_fault),
         decimals_are_texts: false,
+        truths: Truths::Digits,
         moments: MomentLimits::of(if keeps_fractions { 6 } else { 0 }),
         is_stream: false,
         own: Own::new(server),

@@ -11,6 +11,7 @@ use inrush_core::Basis;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::ledger::{self, Entries, Entry};
 use inrush_core::target::TableName;
+use inrush_core::value::rule::Truths;
 use inrush_core::{
     Column, IfExists, MomentLimits, OnConflict, Own, Request, TableFacts, TargetFacts, Type,
 };
@@ -205,6 +206,7 @@ pub(super) fn gather(
         name_fault: Some(ddl::name_fault),
         text_types: &[Type::Time, Type::Uuid, Type::Interval],
         decimals_are_texts: false,
+        truths: Truths::Words,
         lost_with,
         mentioned_by: Vec::new(),
         held_by,

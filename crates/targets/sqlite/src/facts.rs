@@ -23,6 +23,7 @@ use inrush_core::error::{Error, Kind, Result};
 use inrush_core::ledger::{self, Entries, Entry};
 use inrush_core::locks::Claim;
 use inrush_core::pending::{directory, follow_link, no_directory, plain_file};
+use inrush_core::value::rule::Truths;
 use inrush_core::wording::shell_word;
 use inrush_core::{Basis, Column, IfExists, Own, Request, TableFacts, TargetFacts};
 
@@ -189,6 +190,7 @@ pub(super) fn read(connection: &Connection, table: &str) -> rusqlite::Result<Tar
         name_fault: None,
         text_types: &[],
         decimals_are_texts: true,
+        truths: Truths::Digits,
         ..TargetFacts::default()
     };
     facts.engine_only = database_obstacle(connection)?;

@@ -273,6 +273,7 @@ over_every_target! {
         readings::of_a_named_column_are_what_it_is_said_to_be,
         readings::that_no_form_fits_are_bad_rows_of_a_named_column,
         readings::of_days_in_digits_are_never_numbers,
+        readings::of_moments_in_seconds_are_read_where_it_is_said,
         readings::of_days_are_midnights_in_a_column_of_timestamps,
         readings::that_come_late_and_fit_no_form_make_text_of_the_column,
         readings::of_json_are_read_where_they_are_strings,

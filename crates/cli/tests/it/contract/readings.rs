@@ -146,6 +146,25 @@ pub(super) fn of_days_in_digits_are_never_numbers<P: Place>() {
     });
 }
 
+/// The message says how a number is read as the moment that it counts to.
+pub(super) fn of_moments_in_seconds_are_read_where_it_is_said<P: Place>() {
+    P::for_each(|place| {
+        place.files().write("in.csv", "id,at\n1,1700000000\n2,1700000060\n");
+        let typed = |ty| ["in.csv", "--type", ty];
+        let way = "--type 'at=timestamp[s]' reads it as seconds since 1970";
+        refuses(place, &["id", "at"], &typed("at=timestamp")).says(&[
+            "line 2, column at",
+            "'1700000000'",
+            way,
+        ]);
+        load(place, &typed("at=timestamp[s]")).exits(0);
+        let kinds = [Kind::Text, Kind::Moment];
+        let found = plain_rows(all_of(place, &["id", "at"]), &kinds);
+        let meant = "id,at\n1,2023-11-14 22:13:20Z\n2,2023-11-14 22:14:20Z\n";
+        assert_eq!(found, plain(meant, &kinds));
+    });
+}
+
 pub(super) fn of_days_are_midnights_in_a_column_of_timestamps<P: Place>() {
     P::for_each(|place| {
         let files = place.files();

@@ -64,6 +64,42 @@ fn columns_are_found_by_name_and_the_rest_has_its_default() {
     });
 }
 
+/// The words that the server reads are read as they stand: options for them would make bad rows of others.
+#[test]
+fn nothing_is_proposed_for_words_that_a_column_of_truths_reads() {
+    for_each_server(|server| {
+        server.sql("CREATE TABLE t (id int, ok bool, sure bool)");
+        server.write("t.csv", "id,ok,sure\n1,t,ja\n2,f,nein\n3,t,ja\n");
+        let run = server.load(&["t.csv", "--table", "t", "--max-rejects", "all"]);
+        assert!(!run.stderr.contains("--true ok="), "{run:?}");
+        let run = run.prints(&["--true sure=ja --false sure=nein"]);
+        drop(run);
+        server.drop_table("t").sql("CREATE TABLE t (id int, ok bool)");
+        server.write("t.csv", "id,ok\n1,yes\n2,no\n");
+        let run = server.load(&["t.csv", "--table", "t"]).exits(0);
+        assert!(!run.stderr.contains("--true"), "{run:?}");
+        assert_eq!(
+            server.query("SELECT id, ok::text FROM t ORDER BY id"),
+            rows![[1, "true"], [2, "false"]]
+        );
+        server.drop_table("t");
+        // A new table gets a column of text, and may have one of truths.
+        server.load(&["t.csv", "--table", "t"]).exits(0).prints(&["--true ok=yes --false ok=no"]);
+    });
+}
+
+#[test]
+fn columns_of_names_that_differ_in_case_alone_are_named_with_the_options() {
+    for_each_server(|server| {
+        server.sql("CREATE TABLE t (\"Id\" int, id text, \"order\" text)");
+        server.write("t.csv", "Id,id,order\n1,a,new\n");
+        let load = ["t.csv", "--table", "t"];
+        server.refuses(&load).says(&["no column id_2", "--rename id_2=id --case exact"]);
+        server.load(&[&load[..], &["--rename", "id_2=id", "--case", "exact"]].concat()).exits(0);
+        assert_eq!(server.query("SELECT \"Id\", id, \"order\" FROM t"), rows![[1, "a", "new"]]);
+    });
+}
+
 #[test]
 fn generated_columns_are_the_servers() {
     for_each_server(|server| {
