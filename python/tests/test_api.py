@@ -574,6 +574,8 @@ ADVICE = {
     "--null v=NaN loads NULL for it": 'nulls=["v=NaN"] loads NULL for it',
     "--null id= --null c=- read them as NULL": 'nulls=["id="] nulls=["c=-"] read them as NULL',
     "--null id=NA --null 'a b=NA' reads it as NULL": 'nulls=["id=NA"] nulls=["a b=NA"] reads it as NULL',
+    """--null 'n="NULL"' reads it as NULL""": """nulls=['n="NULL"'] reads it as NULL""",
+    "an empty text (--empty text reads it so)": 'an empty text (empty="text" reads it so)',
     "--match position if these are the same": 'match_by="position" if these are the same',
     "as --match says": "as match_by says",
     r"say --escape '\'": r"say escape='\\'",

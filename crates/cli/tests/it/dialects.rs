@@ -128,7 +128,7 @@ fn a_guessed_escape_loses_no_backslash() {
     let null = ["n.csv", "n.db", "--escape", "\\", "--if-exists", "replace"];
     fixture.load(&null).exits(0).prints(&["\\N is read as N", "--null '\\N'"]);
     let run = fixture.load(&[&null[..], &["--null", "\\N"]].concat()).exits(0);
-    assert!(!run.stderr.contains("is read as N"), "{run:?}");
+    assert!(!run.stdout.contains("is read as N"), "{run:?}");
     // Where the guess is not made, the way to make it is named.
     fixture.write("both.csv", "id,text\n1,\"say \\\"hi\\\"\"\n2,\"C:\\new\"\n");
     fixture.refuses(&["both.csv", "w.db"]).says(&["line 2", "--escape '\\'"]);
@@ -331,7 +331,7 @@ fn what_servers_write_as_text_is_read_so_where_it_is_said() {
     fixture.load(&load).exits(0).prints(&words);
     let said = ["--null", "\\N", "--empty", "text", "--quote", "none"];
     let run = fixture.load(&[&load[..], &said].concat()).exits(0);
-    assert!(words.iter().all(|word| !run.stderr.contains(word)), "{run:?}");
+    assert!(words.iter().all(|word| !run.stdout.contains(word)), "{run:?}");
     let rows = rows![[1, "\"a\"", ""], [2, (), "x"], [3, "\"null\"", ()]];
     assert_eq!(fixture.table("t.db", "t"), rows);
     // One that says of one thing how it is read is told of the others.
@@ -340,7 +340,7 @@ fn what_servers_write_as_text_is_read_so_where_it_is_said() {
     fixture.write("u.tsv", "1\t\"a\"\t\n2\t\"b\"\tx\n").write("c.csv", "1,\"a\",\\N\n2,\"b\",x\n");
     for (file, note) in [("u.tsv", "--empty"), ("c.csv", "--quote none")] {
         let run = fixture.load(&[file, "u.db", "--header", "no"]).exits(0);
-        assert!(!run.stderr.contains(note), "{run:?}");
+        assert!(!run.stdout.contains(note), "{run:?}");
     }
 }
 
@@ -374,13 +374,13 @@ fn an_escaped_n_in_quotes_is_null_where_that_is_its_spelling() {
     fixture.write("q.csv", "\"1\",\"\\N\",\"x\"\n\"2\",\"a\",\"\\N\"\n");
     let load = ["--header", "no", "--escape", "\\", "--null", "\\N"];
     let run = fixture.load(&[&["q.csv", "q.db"], &load[..]].concat()).exits(0);
-    assert!(!run.stderr.contains("is read as N"), "{run:?}");
+    assert!(!run.stdout.contains("is read as N"), "{run:?}");
     assert_eq!(fixture.table("q.db", "q"), rows![[1, (), "x"], [2, "a", ()]]);
     let other = "\"1\",\"x\\N\"\n\"2\",\"\\Ny\"\n";
     fixture.write("x.csv", other);
     let run = fixture.load(&[&["x.csv", "x.db"], &load[..]].concat()).exits(0);
     let run = run.prints(&["\\N is read as N"]);
-    assert!(!run.stderr.contains("--null"), "{run:?}");
+    assert!(!run.stdout.contains("--null"), "{run:?}");
     assert_eq!(fixture.table("x.db", "x"), rows![[1, "xN"], [2, "Ny"]]);
     // Without an escape the text is that of any other quoted field.
     assert_eq!(loaded("a\n\"\\N\"\n", &["--null", "\\N"]), rows![["\\N"]]);
