@@ -6,7 +6,7 @@ use std::fs;
 use crate::fixture::{Fixture, Outcome};
 
 /// Options that decide what a row means, or which indexes there are: another word for each than the first run had, and what is said of the two.
-const DECIDING: [(&[&str], &str); 32] = [
+const DECIDING: [(&[&str], &str); 33] = [
     (&["--match", "position"], "--match was not said, and is position"),
     (&["--on-conflict", "skip"], "--on-conflict was fail, and is skip"),
     (&["--key", "a"], "--key was not said, and is a"),
