@@ -8,7 +8,7 @@ use rusqlite::ffi;
 use crate::cells::CellEncoder;
 use crate::ddl::Insert;
 use crate::load::{self, SqliteLoad, Transaction, Writing};
-use crate::statement::{Statement, Step, fault, left_out, refusal};
+use crate::statement::{Statement, Step, left_out, refusal};
 use inrush_core::encode::{self, Shape};
 use inrush_core::error::Result;
 use inrush_core::flow::{Ack, Checksum, Chunk, Encode, Wire};
@@ -80,6 +80,10 @@ impl Lane for BindLane<'_> {
         let session = self.transaction.session;
         for row in 0..wire.rows.len() {
             let cells = &wire.cells[row * self.columns..(row + 1) * self.columns];
+            if let Some(orphan) = self.transaction.orphan(row, cells, chunk, wire) {
+                ack.faults.push(orphan);
+                continue;
+            }
             // SAFETY: the encoder made the spans inside this chunk and this wire; both are borrowed until `send` returns, and
             // every parameter is bound anew before the next step or let go of below.
             let bound =
@@ -89,7 +93,7 @@ impl Lane for BindLane<'_> {
                 let Some((code, column)) = refusal(code, &message) else {
                     return Err(session.last_error());
                 };
-                ack.faults.push(fault(row, code, column, message));
+                ack.faults.push(self.transaction.fault(row, code, column, message));
                 continue;
             }
             match self.transaction.run(|| self.statement.step(session))? {
@@ -107,8 +111,8 @@ impl Lane for BindLane<'_> {
                     self.transaction.wrote(1)?;
                 }
                 Step::Refused(code, column, message) => {
-                    self.transaction.refused(&message)?;
-                    ack.faults.push(fault(row, code, column, message));
+                    self.transaction.refused(code, &message)?;
+                    ack.faults.push(self.transaction.fault(row, code, column, message));
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Foreign keys that are `DEFERRABLE INITIALLY DEFERRED`: SQLite takes a row whose parent is not there, and refuses the COMMIT of all
+//! Foreign keys that are `DEFERRABLE INITIALLY DEFERRED`, or that the load has wait as if they were: SQLite takes a row whose parent is not there, and refuses the COMMIT of all
 //! where it still is not (<https://sqlite.org/foreignkeys.html#fk_deferred>).
 
 use std::ffi::c_int;
@@ -72,12 +72,9 @@ pub(super) fn blame(connection: &Connection, table: &str) -> Option<Error> {
     if let Some(first) = first {
         what.push_str(&format!(", one by {first}"));
     }
-    Some(
-        Error::target(format!("{what}: the foreign key is DEFERRED, so it is checked at the end"))
-            .advise(format!(
-                "load the missing rows of table {parent} first, or take these out of the source"
-            )),
-    )
+    Some(Error::target(format!("{what}: the foreign key is checked when all rows are in")).advise(
+        format!("load the missing rows of table {parent} first, or take these out of the source"),
+    ))
 }
 
 /// Rows that lack their parents.
@@ -118,7 +115,7 @@ fn orphans(connection: &Connection, check: &str, table: &str) -> rusqlite::Resul
     Ok(Some(orphans))
 }
 
-fn shown(value: ValueRef<'_>) -> String {
+pub(super) fn shown(value: ValueRef<'_>) -> String {
     match value {
         ValueRef::Null => "NULL".to_owned(),
         ValueRef::Integer(number) => number.to_string(),

@@ -12,20 +12,21 @@ use crate::ddl;
 use crate::deferred;
 use crate::facts::{self, DatabaseFacts};
 use crate::keys::{self, Lookup};
+use crate::orphans;
 use crate::pages::{ROW_ORDER, SORT_MEMORY};
 use crate::session::Session;
-use crate::statement::Step;
+use crate::statement::{self, Step};
 use inrush_core::encode::Shape;
 use inrush_core::error::{Aftermath, Error, Result};
 use inrush_core::flow::checksum::Stored;
-use inrush_core::flow::{Cell, Checksum, Chunk, Code, Encode, Wire};
+use inrush_core::flow::{Cell, Checksum, Chunk, Code, Encode, RowFault, Wire};
 use inrush_core::ledger::{self, Begun, Entry};
 use inrush_core::target::{
     Ended, Fit, Inspect, Knob, KnobKind, Knobs, Lane, Load, Memory, Sent, Snapshot, Verdict,
     Weakness,
 };
 use inrush_core::{
-    Action, Durability, Facts, Guarantee, Job, OnConflict, Request, Retry, TableFacts,
+    Action, Durability, Facts, Guarantee, Job, OnConflict, Orphans, Request, Retry, TableFacts,
 };
 
 /// Rows in one transaction: all of them.
@@ -294,6 +295,10 @@ pub(super) struct SqliteLoad<'a> {
     is_outgrown: bool,
     /// The database's journal mode before a knob changed it.
     journal_mode_before: Option<String>,
+    /// Whether rows were refused for their key, which others may have once some rows are left out.
+    has_repeats: bool,
+    /// The rows without parents that this try has found.
+    orphans: Option<Orphans>,
 }
 
 /// What was committed before the end, because the plan says so.
@@ -343,6 +348,8 @@ impl<'a> SqliteLoad<'a> {
             committed: Committed::default(),
             is_outgrown: false,
             journal_mode_before,
+            has_repeats: false,
+            orphans: None,
         };
         load.session.watch();
         match load.prepare() {
@@ -361,12 +368,39 @@ impl<'a> SqliteLoad<'a> {
             return Ok(());
         }
         self.enter()?;
+        if self.is_one_transaction() && self.own_key()? {
+            self.session.execute("PRAGMA defer_foreign_keys = ON")?;
+        }
         // One row a transaction is what SQLite does by itself; the table itself is made or emptied in one, all the same.
         if rows_per_transaction(&self.job.choice.knobs) == 1 {
             self.session.execute("COMMIT")?;
             self.committed.anything = self.job.choice.action != Action::Append;
         }
         self.writing.begin(&mut self.session, self.job)
+    }
+
+    fn is_one_transaction(&self) -> bool {
+        self.job.steps.is_none() && rows_per_transaction(&self.job.choice.knobs) == WHOLE_LOAD
+    }
+
+    /// Whether a row's parent may come later, see [`orphans::wait`].
+    fn own_key(&self) -> Result<bool> {
+        orphans::wait(self.session.connection(), self.job)
+            .map_err(|error| self.session.explain(&error))
+    }
+
+    /// Whether each row has its parent, now that all are in; else which ones have none, for another try.
+    fn expect_parents(&mut self) -> Result<()> {
+        let (job, connection) = (self.job, self.session.connection());
+        let is_checked = job.kept_table().is_some() && self.is_one_transaction();
+        let blame = |_| deferred::blame(connection, &job.table);
+        let Some(error) = is_checked.then_some(()).and_then(blame) else { return Ok(()) };
+        // Without a journal nothing is taken back, and there is no other try.
+        if !job.choice.knobs.is(&JOURNAL_MODE, "off") {
+            let follows = job.request.on_conflict == OnConflict::Fail && !self.has_repeats;
+            self.orphans = orphans::find(&self.session, job, follows).ok().flatten();
+        }
+        Err(error)
     }
 
     fn prepare_table(&mut self) -> Result<()> {
@@ -514,6 +548,12 @@ impl Load for SqliteLoad<'_> {
             None => (Clauses::default(), false),
         };
         let skips = self.job.request.on_conflict == OnConflict::Skip;
+        let waits = self.own_key()?;
+        let cure = match &self.job.steps {
+            _ if !waits || self.is_one_transaction() => "",
+            Some(_) => "; with --guarantee atomic it may come later in the source",
+            None => "; without rows_per_transaction it may come later in the source",
+        };
         let transaction = Transaction {
             session: &self.session,
             job: self.job,
@@ -523,6 +563,9 @@ impl Load for SqliteLoad<'_> {
             rows_max: rows_per_transaction(&self.job.choice.knobs),
             rows: 0,
             committed: &mut self.committed,
+            has_repeats: &mut self.has_repeats,
+            orphans: orphans::Filter::of(self.job),
+            cure,
         };
         Ok(vec![self.writing.lane(transaction, self.job)?])
     }
@@ -559,10 +602,14 @@ impl Load for SqliteLoad<'_> {
     }
 
     fn complete(&mut self) -> Result<()> {
+        self.expect_parents()?;
         self.writing.complete(&mut self.session, self.job)
     }
 
     fn retry(&mut self, ended_by: Ended) -> Option<Retry> {
+        if let Some(orphans) = self.orphans.take() {
+            return Some(Retry::Orphans(orphans));
+        }
         match self.is_outgrown {
             true => Some(Retry::GaveUp),
             false => self.writing.retry(&self.session, ended_by != Ended::Otherwise),
@@ -653,6 +700,10 @@ pub(super) struct Transaction<'l> {
     rows_max: u64,
     rows: u64,
     committed: &'l mut Committed,
+    has_repeats: &'l mut bool,
+    orphans: Option<orphans::Filter<'l>>,
+    /// What lets a parent come later, in words.
+    cure: &'static str,
 }
 
 // SAFETY: a session is used by one thread at a time: the lane's while the pipeline runs, and the lane alone holds this borrow
@@ -720,12 +771,40 @@ impl Transaction<'_> {
 
     /// A row was refused. Where SQLite has rolled back the whole transaction because of it (a trigger's RAISE(ROLLBACK)), the
     /// rows before it are gone, and going on would lose them.
-    pub(super) fn refused(&self, message: &str) -> Result<()> {
+    pub(super) fn refused(&mut self, code: Code, message: &str) -> Result<()> {
+        *self.has_repeats |= code == Code::DuplicateKey;
         if self.rows_max == 1 || self.session.in_transaction() {
             return Ok(());
         }
         Err(Error::target(format!("a row made SQLite roll back the whole load: {message}"))
             .advise("let the trigger say RAISE(ABORT) instead of RAISE(ROLLBACK): then the row alone is refused"))
+    }
+
+    /// A refusal as the fault of a row.
+    pub(super) fn fault(
+        &self,
+        row: usize,
+        code: Code,
+        column: Option<String>,
+        message: String,
+    ) -> RowFault {
+        let mut fault = statement::fault(row, code, column, message);
+        if code == Code::ForeignKey {
+            fault.message.push_str(self.cure);
+        }
+        fault
+    }
+
+    /// What is wrong with a row that refers to none, where a try before has found that out.
+    #[inline]
+    pub(super) fn orphan(
+        &mut self,
+        row: usize,
+        cells: &[Cell],
+        chunk: &Chunk,
+        wire: &Wire,
+    ) -> Option<RowFault> {
+        self.orphans.as_mut()?.fault(row, cells, chunk, wire)
     }
 
     /// Rows that can be written before the next commit.

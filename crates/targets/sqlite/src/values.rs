@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use crate::cells::CellEncoder;
 use crate::ddl::Insert;
 use crate::load::{self, JOURNAL_MODE, ROWS_PER_STATEMENT, SqliteLoad, Transaction, Writing};
-use crate::statement::{self, Statement, Step, fault};
+use crate::statement::{self, Statement, Step};
 use inrush_core::encode::{self, BadValue, EncodeRow, Row, Shape};
 use inrush_core::error::Result;
 use inrush_core::flow::{Ack, Cell, Checksum, Chunk, Encode, Home, Span, Wire};
@@ -236,8 +236,8 @@ impl<'l> TextLane<'l> {
                 true => !self.skips,
                 false => !self.transaction.is_skipped(cells, chunk, wire)?,
             };
-        if let Step::Refused(_, _, message) = &step {
-            self.transaction.refused(message)?;
+        if let Step::Refused(code, _, message) = &step {
+            self.transaction.refused(*code, message)?;
         }
         if several {
             if left_out || matches!(step, Step::Refused(..)) {
@@ -263,7 +263,7 @@ impl<'l> TextLane<'l> {
                 self.transaction.wrote(changed)
             }
             Step::Refused(code, column, message) if to - from == 1 => {
-                ack.faults.push(fault(from, code, column, message));
+                ack.faults.push(self.transaction.fault(from, code, column, message));
                 Ok(())
             }
             Step::Refused(..) | Step::Done => {
@@ -281,8 +281,20 @@ impl Lane for TextLane<'_> {
             Ack { checksum: self.sums.then(|| Checksum::new(self.columns)), ..Ack::default() };
         let mut from = 0;
         while from < wire.rows.len() {
+            let orphan = |transaction: &mut Transaction<'_>, row: usize| {
+                let cells = &wire.cells[row * self.columns..(row + 1) * self.columns];
+                transaction.orphan(row, cells, chunk, wire)
+            };
+            if let Some(orphan) = orphan(&mut self.transaction, from) {
+                ack.faults.push(orphan);
+                from += 1;
+                continue;
+            }
             let room = usize::try_from(self.transaction.room()).unwrap_or(usize::MAX);
             let to = from.saturating_add(self.rows_per_statement.min(room)).min(wire.rows.len());
+            let to = (from + 1..to)
+                .find(|row| orphan(&mut self.transaction, *row).is_some())
+                .unwrap_or(to);
             self.send_rows(chunk, wire, from, to, &mut ack)?;
             from = to;
         }
