@@ -64,6 +64,8 @@ impl Runs {
     }
 }
 
+const TOO_LONG: Misfit = (Code::TooLong, "2 GiB of text in one batch");
+
 #[derive(Debug)]
 enum Values {
     Int8(Vec<i8>),
@@ -91,6 +93,8 @@ enum Values {
     /// UUIDs, as most programs write them.
     Uuid(Runs),
     Bytes(Runs),
+    /// Bytes of which text has some as `\xHH`.
+    Escaped(Runs),
     /// Nothing but NULL, in so many rows.
     Absent(usize),
 }
@@ -129,6 +133,7 @@ impl Values {
                 Self::Moment(Vec::new(), Moments { per_second, zone, infinite_ends, takes_days })
             }
             DataType::Time64(_) => Self::Time(Vec::new()),
+            DataType::Binary if column.escapes => Self::Escaped(Runs::new()),
             DataType::Binary => Self::Bytes(Runs::new()),
             // There is nothing else, see `ArrowColumn::takes`.
             _ => match (&column.nested, column.content) {
@@ -184,7 +189,21 @@ impl Builder {
             | Values::Document(..)
             | Values::Nested(..)
             | Values::Uuid(_)
+            | Values::Escaped(_)
             | Values::Absent(_) => false,
+        }
+    }
+
+    /// Whether text is a notation for bytes.
+    pub(super) fn is_notation(&self) -> bool {
+        matches!(self.values, Values::Escaped(_))
+    }
+
+    /// Appends bytes that are no text.
+    pub(super) fn push_bytes(&mut self, bytes: &[u8]) -> Result<(), Misfit> {
+        match &mut self.values {
+            Values::Escaped(runs) => runs.push(bytes).then_some(()).ok_or(TOO_LONG),
+            _ => self.push_text(bytes),
         }
     }
 
@@ -233,7 +252,6 @@ impl Builder {
     /// Appends the value of any text, or says why not.
     #[inline(never)]
     pub(super) fn push_text(&mut self, text: &[u8]) -> Result<(), Misfit> {
-        const TOO_LONG: Misfit = (Code::TooLong, "2 GiB of text in one batch");
         let strict = self.strict;
         match &mut self.values {
             Values::Int8(values) => values.push(value::whole(text, strict)?),
@@ -264,6 +282,10 @@ impl Builder {
             }
             Values::Nested(runs, nested) => {
                 nested.write(text, &mut runs.data)?;
+                return runs.push(&[]).then_some(()).ok_or(TOO_LONG);
+            }
+            Values::Escaped(runs) => {
+                value::unescape(text, &mut runs.data)?;
                 return runs.push(&[]).then_some(()).ok_or(TOO_LONG);
             }
             Values::Text(runs) | Values::Bytes(runs) => {
@@ -297,7 +319,8 @@ impl Builder {
             | Values::Document(runs, _)
             | Values::Nested(runs, _)
             | Values::Uuid(runs)
-            | Values::Bytes(runs) => {
+            | Values::Bytes(runs)
+            | Values::Escaped(runs) => {
                 runs.push_nothing();
             }
             Values::Absent(rows) => {
@@ -329,7 +352,8 @@ impl Builder {
             | Values::Document(runs, _)
             | Values::Nested(runs, _)
             | Values::Uuid(runs)
-            | Values::Bytes(runs) => {
+            | Values::Bytes(runs)
+            | Values::Escaped(runs) => {
                 runs.truncate(rows);
             }
             Values::Absent(count) => *count = rows.min(*count),
@@ -388,7 +412,7 @@ impl Builder {
                 // copying it took.
                 Arc::new(StringArray::new(offsets, data.into(), nulls))
             }
-            Values::Bytes(runs) => {
+            Values::Bytes(runs) | Values::Escaped(runs) => {
                 let (offsets, data) = runs.take();
                 Arc::new(BinaryArray::new(offsets, data.into(), nulls))
             }

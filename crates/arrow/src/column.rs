@@ -31,6 +31,8 @@ pub struct ArrowColumn {
     pub infinite_ends: bool,
     /// Whether a day alone is its midnight, where the column is of timestamps without a zone.
     pub takes_days: bool,
+    /// Whether text for bytes is a notation, in which `\xHH` is a byte.
+    pub escapes: bool,
 }
 
 impl ArrowColumn {
@@ -47,6 +49,7 @@ impl ArrowColumn {
             required: column.required,
             infinite_ends: false,
             takes_days: false,
+            escapes: false,
         }
     }
 

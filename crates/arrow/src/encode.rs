@@ -8,7 +8,7 @@ use arrow_schema::SchemaRef;
 use crate::builder::Builder;
 use crate::column::ArrowColumn;
 use crate::sums::add_batch;
-use inrush_core::encode::{BadValue, EncodeRow, Encoded, Row, is_plain};
+use inrush_core::encode::{BadValue, EncodeRow, Encoded, Row, Typed, is_plain};
 use inrush_core::flow::{Checksum, Chunk, Wire};
 
 /// Bytes of the rows of a batch, without what its buffers have room for besides.
@@ -142,8 +142,11 @@ fn push_any(
             Ok(())
         }
         Some((home, span)) => {
+            let is_raw = builder.is_notation()
+                && (matches!(row.typed(column), Some(Typed::Bytes(..))) || row.has_bytes(column));
             let text = row.bytes(home, span, values);
-            builder.push_text(text).map_err(|(code, wanted)| BadValue { column, code, wanted })
+            let pushed = if is_raw { builder.push_bytes(text) } else { builder.push_text(text) };
+            pushed.map_err(|(code, wanted)| BadValue { column, code, wanted })
         }
     }
 }

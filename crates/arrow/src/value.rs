@@ -6,6 +6,7 @@ use inrush_core::Type;
 use inrush_core::encode::Moment;
 use inrush_core::flow::Code;
 use inrush_core::value::double::{self, Specials};
+use inrush_core::value::hex;
 use inrush_core::value::rule::{self, Truths};
 
 /// Why a value doesn't fit: what sort of fault, and what the column takes.
@@ -47,6 +48,28 @@ pub(super) fn double(value: &[u8], strict: bool) -> Result<f64, Misfit> {
 
 pub(super) fn single(value: &[u8], strict: bool) -> Result<f32, Misfit> {
     double::single(value, strict, Specials::All).map_err(|fault| fault.misfit("a float of 32 bits"))
+}
+
+/// Appends the bytes that text stands for: characters of ASCII for themselves, and `\xHH` for any byte. What it has appended of a text that
+/// is none stays.
+pub(super) fn unescape(text: &[u8], out: &mut Vec<u8>) -> Result<(), Misfit> {
+    const NO_BYTES: Misfit = (
+        Code::Type,
+        "bytes (ASCII, and \\xHH for others; --type COLUMN=bytes takes the file's own)",
+    );
+    if !text.is_ascii() {
+        return Err(NO_BYTES);
+    }
+    let mut rest = text;
+    while let Some(at) = rest.iter().position(|byte| *byte == b'\\') {
+        out.extend_from_slice(&rest[..at]);
+        let [_, b'x', high, low, tail @ ..] = &rest[at..] else { return Err(NO_BYTES) };
+        let (high, low) = hex::digit(*high).zip(hex::digit(*low)).ok_or(NO_BYTES)?;
+        out.push(high << 4 | low);
+        rest = tail;
+    }
+    out.extend_from_slice(rest);
+    Ok(())
 }
 
 /// A decimal type.

@@ -22,6 +22,7 @@ fn column(from: usize, ty: DataType, strict: bool) -> ArrowColumn {
         required: false,
         infinite_ends: false,
         takes_days: false,
+        escapes: false,
     }
 }
 

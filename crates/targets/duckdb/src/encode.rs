@@ -41,6 +41,8 @@ pub(super) fn encoder(shape: Arc<Shape>, job: &Job, carried: &[Carried]) -> Box<
                 infinite_ends: true,
                 // What is declared with the load is a timestamp, and no day.
                 takes_days: !column.is_own(),
+                // The text of an existing column is what the engine writes, and casts.
+                escapes: !column.is_own(),
                 ..ArrowColumn::of(index, column)
             }
         })

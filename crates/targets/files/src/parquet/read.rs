@@ -83,6 +83,7 @@ pub(super) fn columns_of(schema: &SchemaDescriptor) -> parquet::errors::Result<V
                 required: !field.is_nullable(),
                 infinite_ends: false,
                 takes_days: false,
+                escapes: false,
             }
         })
         .collect())
