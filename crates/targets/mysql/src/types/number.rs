@@ -295,18 +295,22 @@ impl Bits {
         fits.then_some(Exact::Integer(number))
     }
 
-    /// A value is a decimal number, or bits as the server's own literals have them: `b'101'`, `0b101`.
+    /// A value is a decimal number, or bits as the server's own literals have them: `b'101'`, `0b101`. With zeros in front digits may be
+    /// meant as bits, which other engines write so. A flag may be the byte that the server writes into files.
     pub(super) fn keep<'a>(
         self,
         value: &[u8],
         wanted: &'a str,
         out: &mut Vec<u8>,
     ) -> Result<Kept, Misfit<'a>> {
+        const WANTED: &str = "a number without zeros in front, or bits (b'101')";
         let start = out.len();
-        if self.bits == 1
-            && let Some(truth) = truth(value)
-        {
-            out.push(truth);
+        let flag = match value {
+            [flag @ (0 | 1)] => Some(b'0' + flag),
+            _ => truth(value),
+        };
+        if let Some(flag) = flag.filter(|_| self.bits == 1) {
+            out.push(flag);
             return Ok(Kept::Written);
         }
         let bits = match value {
@@ -314,14 +318,15 @@ impl Bits {
             _ => None,
         };
         let number = match bits {
-            Some([]) => return Err((Code::Type, "a number or bits (b'101')")),
+            Some([]) => return Err((Code::Type, WANTED)),
             Some(bits) if bits.iter().all(|bit| matches!(bit, b'0' | b'1')) => {
                 let bits = without_zeros(bits);
                 let number = || bits.iter().fold(0, |number, bit| number << 1 | u64::from(bit & 1));
                 (bits.len() <= 64).then(number)
             }
+            None if matches!(value, [b'0', _, ..]) => return Err((Code::Type, WANTED)),
             None if !value.is_empty() && value.iter().all(u8::is_ascii_digit) => magnitude(value),
-            _ => return Err((Code::Type, "a number or bits (b'101')")),
+            _ => return Err((Code::Type, WANTED)),
         };
         match number {
             Some(number) if number <= u64::MAX >> (64 - self.bits) => {

@@ -171,9 +171,10 @@ fn floats_round_measurements_and_keep_counts() {
 fn bits_are_numbers() {
     check(
         &existing("bit(3)"),
-        "7|007=7|8=[range]|b'101'=5|0b0111=7|b'1000'=[range]|b''=[type]|b'2'=[type]|-1=[type]|true=[type]",
+        "7|007=[type]|00000101=[type]|0|00=[type]|8=[range]|b'101'=5|0b0111=7|b'1000'=[range]|b''=[type]|b'2'=[type]|-1=[type]|true=[type]",
     );
-    check(&existing("bit(64)"), "18446744073709551615|18446744073709551616=[range]");
+    check(&existing("bit(64)"), "18446744073709551615|18446744073709551616=[range]|\u{1}=[type]");
+    check(&existing("bit(1)"), "0|1|\0=0|\u{1}=1|\u{2}=[type]|01=[type]|b'1'=1|2=[range]");
 }
 
 #[test]
