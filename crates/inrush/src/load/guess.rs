@@ -37,7 +37,10 @@ pub(crate) fn guess_again(
     }
     let column = match mismatch {
         Mismatch::Tolerated => {
-            if is_known {
+            // The same types would have the same bad rows.
+            let is_same =
+                next.choice.columns == plan.choice.columns && !next.takes_other(plan, None);
+            if is_known || is_same {
                 next = next.intolerant()?;
             }
             return Ok(Some((next, AS_ALL_ARE.to_owned())));
