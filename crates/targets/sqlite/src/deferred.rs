@@ -1,5 +1,5 @@
-//! Foreign keys that are `DEFERRABLE INITIALLY DEFERRED`, or that the load has wait as if they were: SQLite takes a row whose parent is not there, and refuses the COMMIT of all
-//! where it still is not (<https://sqlite.org/foreignkeys.html#fk_deferred>).
+//! Foreign keys that are `DEFERRABLE INITIALLY DEFERRED`, or that the load has wait as if they were: SQLite takes a row whose parent is
+//! not there, and refuses the COMMIT of all where it still is not (<https://sqlite.org/foreignkeys.html#fk_deferred>).
 
 use std::ffi::c_int;
 

@@ -7,7 +7,8 @@
 //! session  one connection, its waits       console   a connection for statements that are no load's
 //! ddl      SQL that names things           doctor    what the file puts at risk or holds back
 //! obstacle what SQLite would refuse        deferred foreign keys that are checked at the end
-//! clauses  what the schema says of refused rows    orphans  rows that lack their parent when all rows are in
+//! clauses  what the schema says of refused rows
+//! orphans  rows that lack their parent when all rows are in
 //! ```
 
 mod bind;
