@@ -49,8 +49,7 @@ pub(super) fn what_programs_write_for_null_is_said_to_be_readable<P: Place>() {
             ("\\N", Some("--null 'id=\\N' reads it as NULL")),
             ("NULL", Some("--null id=NULL reads it as NULL")),
             ("\"\"", Some("--null id= reads it as NULL, as --null '' does in all columns")),
-            // No option reads them so.
-            ("\"NA\"", None),
+            ("\"NA\"", Some("--null 'id=\"NA\"' reads it as NULL")),
             ("five", None),
         ] {
             place.files().write("in.csv", format!("id,name\n1,a\n{value},b\n"));
