@@ -1034,10 +1034,11 @@ fn proposals_read_all_values_and_name_what_only_the_user_knows() {
         files.query("t.db", "SELECT d, c FROM t"),
         rows![["2024-12-31", 6718], [(), 776], ["2023-02-01", 12]]
     );
-    // In quotes it is a text.
+    // In quotes it has a spelling with these.
     files.write("t.csv", "s,d\nAL,31.12.2024\nAK,\"NA\"\n");
     let report = files.report(&["t.csv", "u.db"]);
-    assert_eq!(report["plan"]["proposals"], serde_json::json!([]));
+    let options = &report["plan"]["proposals"][0]["options"];
+    assert_eq!(*options, serde_json::json!(["--date-format", "d=%d.%m.%Y", "--null", "d=\"NA\""]));
 }
 
 #[test]
