@@ -391,10 +391,12 @@ impl<'a> SqliteLoad<'a> {
 
     /// Whether each row has its parent, now that all are in; else which ones have none, for another try.
     fn expect_parents(&mut self) -> Result<()> {
-        let (job, connection) = (self.job, self.session.connection());
-        let is_checked = job.kept_table().is_some() && self.is_one_transaction();
-        let blame = |_| deferred::blame(connection, &job.table);
-        let Some(error) = is_checked.then_some(()).and_then(blame) else { return Ok(()) };
+        let job = self.job;
+        if job.kept_table().is_none() || !self.is_one_transaction() {
+            return Ok(());
+        }
+        let blamed = deferred::blame(self.session.connection(), &job.table);
+        let Some(error) = blamed else { return Ok(()) };
         // Without a journal nothing is taken back, and there is no other try.
         if !job.choice.knobs.is(&JOURNAL_MODE, "off") {
             let follows = job.request.on_conflict == OnConflict::Fail && !self.has_repeats;
