@@ -385,6 +385,10 @@ impl<'a> SqliteLoad<'a> {
 
     /// Whether a row's parent may come later, see [`orphans::wait`].
     fn own_key(&self) -> Result<bool> {
+        // The file of a table that the load makes may be written without a connection.
+        if self.job.kept_table().is_none() {
+            return Ok(false);
+        }
         orphans::wait(self.session.connection(), self.job)
             .map_err(|error| self.session.explain(&error))
     }
