@@ -139,7 +139,6 @@ fn in_several_transactions_parents_come_first_and_the_message_says_what_helps() 
         fixture.sql("t.db", table).write("t.csv", "id,up\n1,3\n2,\n3,\n");
         let run = fixture.load(&[&["t.csv", "t.db"], &args[..]].concat());
         run.exits(1).says(&["line 2", cure]);
-        assert_eq!(fixture.table("t.db", "t").len(), 0);
     }
     // What triggers do to other tables with keys is laid to the row that they do it for.
     let fixture = Fixture::new();
