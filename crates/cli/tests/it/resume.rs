@@ -276,6 +276,14 @@ fn a_file_of_bad_rows_is_cut_only_where_it_is_what_the_steps_have_left() {
         assert_eq!(fixture.read("new.csv"), b"a,b\nlast,q\n");
         assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 2_000);
     }
+    // Without the files nothing says that bad rows are in them.
+    again();
+    names.iter().for_each(|name| fs::remove_file(fixture.path(name)).unwrap());
+    let lost = "in.rejects.csv, which held bad rows of the steps so far, is not there any more";
+    load(&fixture, &on).exits(1).says(&[lost, "those of the steps are lost"]);
+    let run = load(&fixture, &elsewhere).exits(3);
+    let run = run.prints(&[lost, "they are lost", "2 bad rows rejected to new.csv"]);
+    assert!(!run.stdout.contains("stays as it is"), "{run:?}");
     // What a run that was killed has left behind the last step.
     for older in [false, true] {
         again();

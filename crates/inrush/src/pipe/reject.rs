@@ -239,10 +239,18 @@ impl RejectFiles {
                 Some(path) => self.open.push(OpenPair::again(path, length)?),
                 None => {
                     // Nothing is written into it any more, so whatever was done to it since is its owner's business.
+                    let is_gone = fs::symlink_metadata(&length.path)
+                        .is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
                     if let Err(error) = OpenPair::again(&length.path, length) {
-                        self.left.push(format!("{}; it stays as it is", error.what()));
+                        let what = error.what();
+                        self.left.push(match is_gone {
+                            true => format!("{what}: they are lost"),
+                            false => format!("{what}; it stays as it is"),
+                        });
                     }
-                    self.closed.push(length.clone());
+                    if !is_gone {
+                        self.closed.push(length.clone());
+                    }
                 }
             }
         }
@@ -473,14 +481,21 @@ impl Half {
     /// A file of earlier steps, which begins with so many bytes of theirs.
     fn again(path: &Path, bytes: u64, sum: Option<u64>) -> Result<Self> {
         let shown = text(path);
+        const PUT_BACK: &str = "put it back as it was, and fix the rows when the load is through";
         let gone = |why: &str| {
             Error::source(format!("{shown} holds bad rows of the steps so far, and {why}"))
-                .advise("put it back as it was, and fix the rows when the load is through")
+                .advise(PUT_BACK)
                 .advise("or leave it as it is, and name another file with --rejects for those that are still to come")
         };
-        let fail = |error: io::Error| match error.kind() {
-            io::ErrorKind::NotFound => gone("is not there any more"),
+        let fail = |error: io::Error| {
+            match error.kind() {
+            io::ErrorKind::NotFound => Error::source(format!(
+                "{shown}, which held bad rows of the steps so far, is not there any more"
+            ))
+            .advise(PUT_BACK)
+            .advise("or name another file with --rejects for those that are still to come; those of the steps are lost"),
             _ => cannot_write(path, error),
+        }
         };
         let file = File::options().read(true).write(true).open(path).map_err(fail)?;
         if lock_within(&file, LOCK_LINGERS).is_err() {
