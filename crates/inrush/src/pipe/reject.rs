@@ -480,34 +480,35 @@ impl Half {
 
     /// A file of earlier steps, which begins with so many bytes of theirs.
     fn again(path: &Path, bytes: u64, sum: Option<u64>) -> Result<Self> {
+        const CHANGED: &str = "or leave it as it is, and name another file with --rejects for those that are still to come";
+        const GONE: &str = "or name another file with --rejects for those that are still to come; those of the steps are lost";
         let shown = text(path);
-        const PUT_BACK: &str = "put it back as it was, and fix the rows when the load is through";
-        let gone = |why: &str| {
-            Error::source(format!("{shown} holds bad rows of the steps so far, and {why}"))
-                .advise(PUT_BACK)
-                .advise("or leave it as it is, and name another file with --rejects for those that are still to come")
+        let other = |what: String, or: &str| {
+            Error::source(what)
+                .advise("put it back as it was, and fix the rows when the load is through")
+                .advise(or)
         };
-        let fail = |error: io::Error| {
-            match error.kind() {
-            io::ErrorKind::NotFound => Error::source(format!(
-                "{shown}, which held bad rows of the steps so far, is not there any more"
-            ))
-            .advise(PUT_BACK)
-            .advise("or name another file with --rejects for those that are still to come; those of the steps are lost"),
+        let changed = |why: &str| {
+            other(format!("{shown} holds bad rows of the steps so far, and {why}"), CHANGED)
+        };
+        let fail = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                let what = "which held bad rows of the steps so far, is not there any more";
+                other(format!("{shown}, {what}"), GONE)
+            }
             _ => cannot_write(path, error),
-        }
         };
         let file = File::options().read(true).write(true).open(path).map_err(fail)?;
         if lock_within(&file, LOCK_LINGERS).is_err() {
-            return Err(gone("another process writes into it"));
+            return Err(changed("another process writes into it"));
         }
         let kept = Extent::of(&file, bytes).map_err(fail)?;
         if kept.bytes < bytes {
-            return Err(gone("it has changed: it is shorter now"));
+            return Err(changed("it has changed: it is shorter now"));
         }
         // What is behind them may be cut off only where they are ours: its owner may have fixed rows, and another load may have the name.
         if sum.is_some_and(|sum| sum != kept.sum.digest()) {
-            return Err(gone("it has changed: it does not begin with them any more"));
+            return Err(changed("it has changed: it does not begin with them any more"));
         }
         Ok(Self { file: BufWriter::new(file), put: kept.clone(), kept })
     }

@@ -554,9 +554,8 @@ impl Load for SqliteLoad<'_> {
             None => (Clauses::default(), false),
         };
         let skips = self.job.request.on_conflict == OnConflict::Skip;
-        let waits = self.own_key()?;
         let cure = match &self.job.steps {
-            _ if !waits || self.is_one_transaction() => "",
+            _ if self.is_one_transaction() || !self.own_key()? => "",
             Some(_) => "; with --guarantee atomic it may come later in the source",
             None => "; without rows_per_transaction it may come later in the source",
         };
