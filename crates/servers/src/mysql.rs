@@ -424,11 +424,14 @@ mod tests {
 
     #[test]
     fn another_version_of_the_system_is_not_the_one_asked_for() {
-        use std::os::unix::fs::PermissionsExt as _;
         let place = tempfile::tempdir().unwrap();
+        let script = place.path().join("script");
         let program = place.path().join("mariadbd");
-        fs::write(&program, "#!/bin/sh\necho 'mariadbd  Ver 11.8.3-MariaDB for Linux'\n").unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::write(&script, "#!/bin/sh\necho 'mariadbd  Ver 11.8.3-MariaDB for Linux'\n").unwrap();
+        // By another process: what other tests start meanwhile would have the program open to be written, and then it
+        // can't be run (ETXTBSY of execve(2)).
+        let installed = Command::new("install").args([&script, &program]).status();
+        assert!(installed.unwrap().success());
         let places = Places {
             programs: vec![place.path().to_owned()],
             servers: Vec::new(),
