@@ -62,6 +62,13 @@ pub enum Fit {
         /// What the user should know of how it goes about this load, one sentence each.
         notes: Vec<String>,
     },
+    /// It can, but one of the strategies behind it is faster: it is for who asks for it, and where none of those can.
+    Outdone {
+        /// Why that one is faster: one sentence.
+        reason: String,
+        /// What it could do.
+        fit: Box<Fit>,
+    },
     /// It can't, for this reason.
     Unusable {
         /// One sentence.

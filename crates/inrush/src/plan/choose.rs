@@ -3,7 +3,7 @@
 //! What a strategy can't do forbids it first; then what the user was promised (durability); then the static ranking, which is
 //! the order in which a target lists its strategies.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use crate::plan::lost::{broken_with, lost_with};
@@ -712,7 +712,10 @@ fn strategy(
     let mut all_why: BTreeSet<String> = BTreeSet::new();
     // The strategies that lack a knob, and what to say of the last of them.
     let (mut lacking, mut knob_error) = (Vec::new(), None);
-    for strategy in candidates {
+    // Those that others behind them outdo come once more at the end.
+    let mut candidates: VecDeque<_> = candidates.into();
+    let mut outdone = Vec::new();
+    while let Some(strategy) = candidates.pop_front() {
         let mut knobs = match Knobs::resolve(strategy, &request.knobs) {
             Ok(knobs) => knobs,
             Err(error) => {
@@ -737,9 +740,20 @@ fn strategy(
             Some(reason) => Fit::Unusable { reason: reason.clone() },
             None => strategy.fit(request, facts, &mut knobs),
         };
+        let fit = match fit {
+            Fit::Outdone { fit, .. } if named.is_some() || outdone.contains(&strategy.id()) => *fit,
+            Fit::Outdone { reason, .. } => {
+                reasons.push(format!("not {}: {reason}", strategy.id()));
+                outdone.push(strategy.id());
+                candidates.push_back(strategy);
+                continue;
+            }
+            fit => fit,
+        };
         let mut advice = Vec::new();
         let why_not = match &fit {
             Fit::Foreign { .. } if named.is_none() => continue,
+            Fit::Outdone { reason, .. } => reason.clone(),
             Fit::Unusable { reason } | Fit::Foreign { reason } => reason.clone(),
             Fit::Wrong { reason, advice: tried } => {
                 advice.push(tried.clone());

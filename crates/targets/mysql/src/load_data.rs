@@ -32,14 +32,26 @@ pub(super) enum LoadData {
 pub(super) fn fit_local(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     match no_local(facts) {
         Some(reason) => Fit::Barred { reason },
-        None => load::fit(request, facts, knobs, true),
+        None => fit(request, facts, knobs),
     }
+}
+
+/// Of rows that existing ones have a say in, INSERT with many rows is faster.
+fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
+    let fit = load::fit(request, facts, knobs, true);
+    // What stays as it is takes a table in between whatever brings the rows.
+    let is_direct = facts.kept_columns(request).is_empty();
+    if request.on_conflict == OnConflict::Fail || !is_direct || !matches!(fit, Fit::Usable { .. }) {
+        return fit;
+    }
+    let reason = "with --on-conflict its rows pass through a table in between, which INSERT with many rows does without";
+    Fit::Outdone { reason: reason.to_owned(), fit: Box::new(fit) }
 }
 
 pub(super) fn fit_server(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     match server_directory(facts) {
         Err(reason) => Fit::Unusable { reason },
-        Ok(_) => load::fit(request, facts, knobs, true),
+        Ok(_) => fit(request, facts, knobs),
     }
 }
 

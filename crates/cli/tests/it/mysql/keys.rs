@@ -152,6 +152,23 @@ fn meeting(server: &Server, way: &Way, answer: &str) -> serde_json::Value {
     server.report(&[&load[..], &way.options()].concat())
 }
 
+/// LOAD DATA takes a table in between, which costs the server more than INSERT saves.
+#[test]
+fn on_conflict_is_answered_by_inserts() {
+    for_each_server(|server| {
+        server.sql("CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(9))");
+        server.write("t.csv", "id,name\n1,a\n");
+        let best = if server.has_bulk() { "mysql/bulk" } else { "mysql/values" };
+        for answer in ["skip", "update", "replace"] {
+            let load = ["t.csv", "--if-exists", "append", "--on-conflict", answer];
+            assert_eq!(server.report(&load)["plan"]["strategy"], best, "{answer}");
+        }
+        let named =
+            ["t.csv", "--if-exists", "append", "--on-conflict", "skip", "--strategy", "load-data"];
+        assert_eq!(server.report(&named)["plan"]["strategy"], "mysql/load-data");
+    });
+}
+
 #[test]
 fn on_conflict_skip_leaves_the_row_that_is_there() {
     for_each_server(|server| {
