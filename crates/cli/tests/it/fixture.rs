@@ -33,14 +33,25 @@ pub(crate) fn size<T>(few: T, many: T) -> T {
 /// Of the ways to do the same thing every third, at least one, and others for each test, so that many tests together take all; each test
 /// takes all of them where the tests take their time.
 pub(crate) fn some<T>(ways: Vec<T>) -> Vec<T> {
+    picked(ways, 3)
+}
+
+/// The same, and no more than one of them.
+pub(crate) fn one<T>(ways: Vec<T>) -> Vec<T> {
+    let count = ways.len();
+    picked(ways, count)
+}
+
+fn picked<T>(ways: Vec<T>, step: usize) -> Vec<T> {
     if thorough() {
         return ways;
     }
     // The harness names a test's thread after it.
     let test = std::thread::current().name().unwrap_or_default().to_owned();
     let first = test.bytes().fold(0, |sum: usize, byte| sum * 31 % 1_000_003 + usize::from(byte));
-    let first = first % ways.len().clamp(1, 3);
-    ways.into_iter().skip(first).step_by(3).collect()
+    let step = step.max(1);
+    let first = first % ways.len().clamp(1, step);
+    ways.into_iter().skip(first).step_by(step).collect()
 }
 
 /// Waits until it is so.

@@ -510,10 +510,17 @@ pub(crate) fn console(url: &str) -> inrush::Result<Box<dyn Console>> {
 /// What a statement answers, by one.
 #[track_caller]
 pub(crate) fn ask(url: &str, statement: &str) -> Rows {
+    let mut console = console(url).unwrap_or_else(|error| panic!("{error}: {statement}"));
+    answer(&mut *console, statement)
+}
+
+/// The same by one that is open.
+#[track_caller]
+pub(crate) fn answer(console: &mut dyn Console, statement: &str) -> Rows {
     let mut rows = Rows::new();
     let text = |value: &Option<&[u8]>| value.map(|it| String::from_utf8(it.to_vec()).unwrap());
-    console(url)
-        .and_then(|mut it| it.run(statement, &mut |row| rows.push(row.iter().map(text).collect())))
+    console
+        .run(statement, &mut |row| rows.push(row.iter().map(text).collect()))
         .unwrap_or_else(|error| panic!("{error}: {statement}"));
     rows
 }

@@ -39,6 +39,10 @@ impl Place for File {
             rows.into_iter().map(|row| row.into_iter().map(text).collect()).collect()
         })
     }
+
+    fn leaves_as_it_was<T: std::fmt::Debug>(&self, _: &[&str], work: impl FnOnce() -> T) -> T {
+        self.0.leaves_all(work)
+    }
 }
 
 #[test]

@@ -11,7 +11,8 @@ use crate::fixture::{Random, json_lines, size, thorough};
 const WHOLE: [&str; 2] = ["--type", "id=integer"];
 
 pub(super) fn one_in_a_hundred_thousand<P: Place>() {
-    let rows = P::few(100_000);
+    // As many as are promised where they cost little.
+    let rows = if P::TRAITS.target == "sqlite" { 100_000 } else { P::few(size(20_000, 100_000)) };
     // One that any target refuses, and one that only the target knows of.
     let (broken, again) = (rows / 9 * 7, rows / 9 * 8);
     let row = |n: usize| match n {
@@ -157,11 +158,8 @@ pub(super) fn among_a_thousand_cost_no_good_one<P: Place>() {
         let args = [&["in.csv", "--quote", "\"", "--json"], &types[..], key, way].concat();
         let refused = |limit: usize| {
             let limit = limit.to_string();
-            let before = place.rows(&columns);
-            let run = place
-                .files()
-                .leaves_all(|| load(place, &[&args[..], &["--max-rejects", &limit]].concat()));
-            assert!(place.rows(&columns) == before, "{way:?}");
+            let args = [&args[..], &["--max-rejects", &limit]].concat();
+            let run = place.leaves_as_it_was(&columns, || load(place, &args));
             run.exits(1).ends_with_nothing_changed()
         };
         // What refuses rows by every strategy has a test of its own.
@@ -206,8 +204,8 @@ pub(super) fn are_the_later_ones_with_one_key<P: Place>() {
     let mut seen = BTreeSet::new();
     let (mut good, mut bad) = (String::new(), String::new());
     let (mut text, mut first) = (String::new(), None);
-    for line in 2..size(1_500, 4_000) {
-        let id = random.next() % 20_000;
+    for line in 2..size(500, 4_000) {
+        let id = random.next() % size(5_000, 20_000);
         let row = format!("{id},line {line}\n");
         text += &row;
         if seen.insert(id) {

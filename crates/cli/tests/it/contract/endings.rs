@@ -9,14 +9,14 @@ use super::{COLUMNS, Place, adding, all_of, by_every_strategy, load, sorted};
 use crate::crash::signal;
 use crate::fixture::{Outcome, Random, finish, size, start, wait_until_it_waits};
 
-/// A load that has read some thousand rows, and waits for more.
+/// A load that has read more than is looked at before one begins, and waits for more.
 fn begin<P: Place>(place: &P, how: &str) -> Child {
     let url = place.url();
     let args =
         ["load", "-", "--table", place.table(), &url, "--if-exists", how, "--chunk-size", "16k"];
     let mut child = start(&mut place.files().command(&args));
-    let name = "x".repeat(500);
-    let rows: String = (1..=8_000).map(|n| format!("{n},{name}\n")).collect();
+    let name = "x".repeat(1_500);
+    let rows: String = (1..=1_500).map(|n| format!("{n},{name}\n")).collect();
     let input = child.stdin.as_mut().unwrap();
     input.write_all(b"id,name\n").unwrap();
     input.write_all(rows.as_bytes()).unwrap();

@@ -1,5 +1,6 @@
 use super::written::{Kind, records};
 use super::{Place, load};
+use crate::fixture::size;
 use crate::flights::{self, bring_parquet};
 use crate::servers::Rows;
 
@@ -19,7 +20,7 @@ fn spelt(mut rows: Rows) -> Rows {
 
 pub(super) fn come_back_by_way_of_parquet<P: Place>() {
     P::for_each(|place| {
-        let rows = P::few(flights::rows());
+        let rows = P::few(size(5_000, flights::rows()));
         let text = bring_parquet(place.files(), rows);
         let mut wanted = records(&text);
         let header: Vec<String> = wanted.remove(0).into_iter().flatten().collect();

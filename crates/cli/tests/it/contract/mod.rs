@@ -3,12 +3,14 @@
 //! A target brings a [`Place`], which says how a load reaches it and how a program that has no part in loading reads its rows, and a line
 //! in `over_every_target!`. What only it has, its own folder tests.
 
-use crate::fixture::{Fixture, Outcome, size, some, thorough};
-use crate::servers::{Rows, strategies};
+use crate::fixture::{Fixture, Outcome, one, size, thorough};
+use crate::servers::Rows;
 
 /// A file as RFC 4180 has it, and values that several programs spell in several ways.
 mod written;
 
+#[cfg(feature = "duckdb")]
+pub(crate) use values::with_late_value;
 pub(crate) use written::records;
 #[cfg(any(feature = "mssql", feature = "parquet"))]
 pub(crate) use written::{date, days};
@@ -155,6 +157,19 @@ pub(crate) trait Place {
 
     /// Its rows, in whatever order; the columns are all it has. `None` where there is no such table.
     fn rows(&self, columns: &[&str]) -> Option<Rows>;
+
+    /// Runs `work`, which leaves every file and row as it was. Where the table is in a file, its bytes say enough.
+    #[track_caller]
+    fn leaves_as_it_was<T: std::fmt::Debug>(
+        &self,
+        columns: &[&str],
+        work: impl FnOnce() -> T,
+    ) -> T {
+        let before = self.rows(columns);
+        let answer = self.files().leaves_all(work);
+        assert!(self.rows(columns) == before, "rows have changed: {answer:?}");
+        answer
+    }
 }
 
 /// The columns of most tests.
@@ -174,9 +189,7 @@ fn load<P: Place>(place: &P, args: &[&str]) -> Outcome {
 /// The same, which fails and leaves everything as it was.
 #[track_caller]
 fn refuses<P: Place>(place: &P, columns: &[&str], args: &[&str]) -> Outcome {
-    let before = place.rows(columns);
-    let run = place.files().leaves_all(|| load(place, args));
-    assert!(place.rows(columns) == before, "rows have changed: {run:?}");
+    let run = place.leaves_as_it_was(columns, || load(place, args));
     assert_eq!(run.stdout, "", "a failed load has nothing to report");
     run.exits(1).ends_with_nothing_changed()
 }
@@ -184,25 +197,25 @@ fn refuses<P: Place>(place: &P, columns: &[&str], args: &[&str]) -> Outcome {
 /// What spreads a load over two connections.
 pub(crate) const TWO_LANES: &[&str] = &["--lanes", "2", "--chunk-size", "1k"];
 
-/// Runs the test by every strategy ([`some`] of them, but for `make test-all`), and first without one, as most users load; in a new place
+/// Runs the test by every strategy ([`one`] of them, but for `make test-all`), and first without one, as most users load; in a new place
 /// each time. Where several connections can share the work they do: over one it goes into existing tables.
 fn by_every_strategy<P: Place>(test: impl Fn(&P, &[&str])) {
     P::for_each(|place| test(place, &[]));
-    let mut ids = strategies(P::TRAITS.target);
-    ids.retain(|id| !P::TRAITS.special.contains(&id.as_str()));
-    for id in some(ids) {
+    let target = inrush::target::ALL.iter().find(|it| it.name() == P::TRAITS.target).unwrap();
+    let ids = target.strategies().iter().map(|it| it.id());
+    for id in one(ids.filter(|id| !P::TRAITS.special.contains(id)).collect()) {
         println!("by {id}");
-        let one = ["--strategy", &id, "--durability", "none"];
-        let way = [&one[..], P::TRAITS.lanes].concat();
+        let alone = ["--strategy", id, "--durability", "none"];
+        let way = [&alone[..], P::TRAITS.lanes].concat();
         P::for_each(|place| {
-            if place.has(&id) {
+            if place.has(id) {
                 test(place, &way)
             }
         });
-        if way != one && thorough() {
+        if way != alone && thorough() {
             P::for_each(|place| {
-                if place.has(&id) {
-                    test(place, &one)
+                if place.has(id) {
+                    test(place, &alone)
                 }
             });
         }

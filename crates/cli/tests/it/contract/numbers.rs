@@ -118,35 +118,45 @@ pub(super) fn may_be_a_negative_zero<P: Place>() {
 #[cfg(feature = "parquet")]
 pub(super) fn may_be_none<P: Place>() {
     use arrow_array::{Float64Array, Int64Array};
-    for (value, words) in [
+    const NONE: [(f64, [&str; 2]); 3] = [
         (f64::NAN, ["NaN", "nan"]),
         (f64::INFINITY, ["Infinity", "inf"]),
         (f64::NEG_INFINITY, ["-Infinity", "-inf"]),
-    ] {
-        by_every_strategy::<P>(|place, way| {
-            let batch = batch(vec![
-                ("id", column(Int64Array::from_iter_values([1, 2]))),
-                ("v", column(Float64Array::from(vec![0.5, value]))),
-            ]);
-            parquet(place.files(), "in.parquet", &batch, 100);
-            let args = [&["in.parquet"], way].concat();
-            let run = load(place, &args);
-            if run.status.code() == Some(0) {
-                let shown = all_of(place, &COLUMNS)[1][1].clone().expect("a value");
-                let shown = shown.to_lowercase();
-                assert!(words.iter().any(|word| shown.contains(&word.to_lowercase())), "{shown}");
-            } else {
-                let [word, _] = words;
-                refuses(place, &COLUMNS, &args).says(&[
-                    "row 2",
-                    "column v",
-                    &format!("--null v={word}"),
-                ]);
-                load(place, &[&args[..], &["--null", word]].concat()).exits(0);
-                assert_eq!(all_of(place, &COLUMNS)[1][1], None, "{way:?}");
+    ];
+    by_every_strategy::<P>(|place, way| {
+        let file = |name: &str, values: Vec<f64>| {
+            let ids = Int64Array::from_iter_values(1..=values.len() as i64);
+            let values = column(Float64Array::from(values));
+            parquet(place.files(), name, &batch(vec![("id", column(ids)), ("v", values)]), 100);
+        };
+        let all = NONE.map(|(value, _)| value);
+        file("all.parquet", [&[0.5][..], &all[..]].concat());
+        let args = [&["all.parquet"], way].concat();
+        let run = load(place, &args);
+        let shown = || all_of(place, &COLUMNS).into_iter().skip(1).map(|mut row| row.remove(1));
+        let is_one = |shown: Option<String>, words: [&str; 2]| {
+            let shown = shown.expect("a value").to_lowercase();
+            assert!(words.iter().any(|word| shown.contains(&word.to_lowercase())), "{shown}");
+        };
+        if run.status.code() == Some(0) {
+            shown().zip(NONE).for_each(|(shown, (_, words))| is_one(shown, words));
+            return;
+        }
+        let replace = ["--if-exists", "replace"];
+        for (value, words) in NONE {
+            file("one.parquet", vec![0.5, value]);
+            let args = [&["one.parquet"], way, &replace].concat();
+            if load(place, &args).status.code() == Some(0) {
+                is_one(shown().next().unwrap(), words);
+                continue;
             }
-        });
-    }
+            let advice = format!("--null v={}", words[0]);
+            refuses(place, &COLUMNS, &args).says(&["row 2", "column v", &advice]);
+        }
+        let nulls = NONE.map(|(_, [word, _])| ["--null", word]).concat();
+        load(place, &[&args[..], &nulls, &replace].concat()).exits(0);
+        assert!(shown().eq([None, None, None]), "{way:?}");
+    });
 }
 
 /// Bytes of a number there are several: which of them, the source does not say.

@@ -3,6 +3,7 @@
 use super::values::{come_as, with_late_value};
 use super::written::{Kind, plain, plain_rows, records};
 use super::{Place, all_of, by_every_strategy, load, refuses};
+use crate::fixture::some;
 use crate::sheets::Cell::{Day, Empty, Moment, Number, Text};
 use crate::sheets::book;
 
@@ -460,13 +461,13 @@ pub(super) fn of_a_zone_may_have_types_of_their_own<P: Place>() {
             files.load(&["in.csv", "in.parquet"]).exits(0);
             sources.push("in.parquet");
         }
-        for source in sources {
-            for zone in ["Europe/Berlin", "at=Europe/Berlin"] {
-                let args = [source, "--time-zone", zone, "--if-exists", "replace"];
-                load(place, &args).exits(0);
-                let found = plain_rows(all_of(place, &["id", "at"]), &kinds);
-                assert_eq!(found, plain(meant, &kinds), "{source} {zone}");
-            }
+        let zones = ["Europe/Berlin", "at=Europe/Berlin"];
+        let said = sources.into_iter().flat_map(|source| zones.map(|zone| (source, zone)));
+        for (source, zone) in some(said.collect()) {
+            let args = [source, "--time-zone", zone, "--if-exists", "replace"];
+            load(place, &args).exits(0);
+            let found = plain_rows(all_of(place, &["id", "at"]), &kinds);
+            assert_eq!(found, plain(meant, &kinds), "{source} {zone}");
         }
     });
 }

@@ -111,7 +111,7 @@ pub(super) fn wide_rows_and_long_values_come_back<P: Place>() {
         (0..WIDTH).map(value).collect::<Vec<_>>().join(",")
     };
     let mut text = columns.join(",");
-    (1..=30).for_each(|seed| text.extend(["\n", &row(seed)]));
+    (1..=15).for_each(|seed| text.extend(["\n", &row(seed)]));
     let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
     by_every_strategy::<P>(|place, way| {
         place.files().write("in.csv", format!("{text}\n"));
@@ -134,7 +134,7 @@ pub(super) fn wide_rows_and_long_values_come_back<P: Place>() {
 const LATE: usize = 1_200;
 
 /// A file of 1,500 rows, a kilobyte each, with the columns of `header` and then a filler; whether a row is the late one is told.
-pub(super) fn with_late_value(
+pub(crate) fn with_late_value(
     header: &str,
     row: impl Fn(usize, bool) -> String,
 ) -> (String, usize) {

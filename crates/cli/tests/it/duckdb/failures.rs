@@ -12,10 +12,10 @@ use super::{STRATEGIES, VARIABLE, fixture, lines, sql};
 use crate::fixture::{Fixture, Outcome, Random, finish, size, start, wait_until};
 use crate::servers::ask;
 
-const ROWS: u32 = 100_000;
+const ROWS: u32 = 20_000;
 
 fn rows() -> String {
-    (0..ROWS).map(|n| format!("{n},name {n}\n")).collect()
+    (0..ROWS).map(|n| format!("{n},name {n:0>90}\n")).collect()
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Once;
 
-use crate::fixture::{Fixture, repository};
+use crate::fixture::{Fixture, repository, some};
 use crate::servers::{Rows, ask};
 pub(crate) use place::File;
 
@@ -24,6 +24,11 @@ mod failures;
 
 /// Every way to write.
 const STRATEGIES: [&str; 3] = ["duckdb/arrow", "duckdb/appender", "duckdb/prepared"];
+
+/// All of them where the tests take their time, else one, another for each test: each load costs this engine a tenth of a second.
+fn some_strategies() -> Vec<&'static str> {
+    some(STRATEGIES.to_vec())
+}
 
 const VARIABLE: &str = "INRUSH_DUCKDB_LIB";
 

@@ -6,9 +6,10 @@ use arrow_array::{
 };
 use serde_json::json;
 
-use super::{STRATEGIES, columns, fixture, lines, rows, sql};
+use super::{STRATEGIES, columns, fixture, lines, rows, some_strategies, sql};
 use crate::columns::{batch, column, int96, parquet, truths};
-use crate::fixture::{Fixture, Random, size, thorough};
+use crate::contract::with_late_value;
+use crate::fixture::{Fixture, Random, json_lines, size, thorough};
 
 /// Loads with every strategy, verified by checksum, and gives the table.
 fn each(fixture: &Fixture, args: &[&str], mut see: impl FnMut(&str, &str)) {
@@ -89,7 +90,7 @@ fn bytes_and_wide_rows() {
     let header: Vec<String> = (0..400).map(|n| format!("c{n}")).collect();
     let row = |n: usize| (0..400).map(|c| (n * c).to_string()).collect::<Vec<_>>().join(",");
     let mut text = format!("b,{}\n", header.join(",")).into_bytes();
-    for n in 0..50 {
+    for n in 0..20 {
         text.extend_from_slice(b"\xff\x00\x80,");
         text.extend_from_slice(row(n).as_bytes());
         text.push(b'\n');
@@ -101,7 +102,7 @@ fn bytes_and_wide_rows() {
             db,
             "SELECT sum(CAST(c399 AS INTEGER)), min(hex(b)), count(*) FROM \"in\"",
         );
-        assert_eq!(sum, [format!("{}|FF0080|50", 399 * 49 * 50 / 2)], "{strategy}");
+        assert_eq!(sum, [format!("{}|FF0080|20", 399 * 19 * 20 / 2)], "{strategy}");
     });
 }
 
@@ -118,21 +119,21 @@ fn files_without_rows() {
 fn one_bad_row_of_many_is_the_only_one() {
     let Some(fixture) = fixture() else { return };
     let mut text = String::from("id,n\n");
-    (0..100_000).for_each(|n| writeln!(text, "{n},{}", n % 97).unwrap());
-    let text = text.replace("\n77777,", "\n77777x,");
+    (0..20_000).for_each(|n| writeln!(text, "{n},{}", n % 97).unwrap());
+    let text = text.replace("\n17777,", "\n17777x,");
     fixture.write("in.csv", &text);
     for strategy in &STRATEGIES[..2] {
         let load = ["in.csv", "t.duckdb", "--strategy", strategy, "--type", "id=integer"];
-        fixture.refuses(&load).says(&["in.csv: line 77779, column id: '77777x' is not an integer"]);
+        fixture.refuses(&load).says(&["in.csv: line 17779, column id: '17777x' is not an integer"]);
         let more = ["--max-rejects", "1", "--if-exists", "replace", "--verify", "checksum"];
         fixture.load(&[&load[..], &more].concat()).exits(3);
         assert_eq!(
             fixture.read("in.rejects.csv"),
-            format!("id,n\n77777x,{}\n", 77_777 % 97).into_bytes()
+            format!("id,n\n17777x,{}\n", 17_777 % 97).into_bytes()
         );
         assert_eq!(
             lines(&fixture, "t.duckdb", "SELECT count(*), sum(id) FROM \"in\""),
-            ["99999|4999872223"]
+            ["19999|199972223"]
         );
         std::fs::remove_file(fixture.path("in.rejects.csv")).unwrap();
         std::fs::remove_file(fixture.path("in.rejects.csv.jsonl")).unwrap();
@@ -143,13 +144,16 @@ fn one_bad_row_of_many_is_the_only_one() {
 #[test]
 fn a_guess_that_a_late_row_disproves_makes_the_load_start_again() {
     let Some(fixture) = fixture() else { return };
-    let rows: String = (0..150_000).map(|n| format!("{n},{n}\n")).collect();
-    fixture.write("in.csv", format!("id,n\n{rows}7,12345678901234567890\n"));
+    let (text, _) = with_late_value("id,n", |id, is_late| match is_late {
+        true => "7,12345678901234567890".to_owned(),
+        false => format!("{id},{id}"),
+    });
+    fixture.write("in.csv", text);
     for strategy in &STRATEGIES[..2] {
         let db = format!("{}.duckdb", &strategy[7..]);
         fixture.load(&["in.csv", &db, "--strategy", strategy, "--verify", "checksum"]).exits(0);
         let max = lines(&fixture, &db, "SELECT max(n), count(*) FROM \"in\"");
-        assert_eq!(max, ["12345678901234567890|150001"]);
+        assert_eq!(max, ["12345678901234567890|1500"]);
     }
 }
 
@@ -159,85 +163,80 @@ fn what_is_kept_reads_back_as_the_same_value_to_the_engine() {
     let Some(fixture) = fixture() else { return };
     let mut random = Random(0x5eed);
     let types = [
-        "TINYINT",
-        "SMALLINT",
-        "INTEGER",
         "BIGINT",
-        "UTINYINT",
-        "USMALLINT",
-        "UINTEGER",
         "UBIGINT",
         "FLOAT",
         "DOUBLE",
         "DECIMAL(4,1)",
-        "DECIMAL(9,3)",
-        "DECIMAL(18,4)",
         "DECIMAL(38,10)",
         "BOOLEAN",
         "DATE",
         "TIMESTAMP",
-        "TIMESTAMP_S",
-        "TIMESTAMP_MS",
         "TIMESTAMP_NS",
         "HUGEINT",
+        "INTERVAL",
+        "BLOB",
+        // Where the tests take their time: other widths of these, and what the contract looks at as well.
+        "TINYINT",
+        "SMALLINT",
+        "INTEGER",
+        "UTINYINT",
+        "USMALLINT",
+        "UINTEGER",
+        "DECIMAL(9,3)",
+        "DECIMAL(18,4)",
+        "TIMESTAMP_S",
+        "TIMESTAMP_MS",
         "UHUGEINT",
         "UUID",
         "TIME",
-        "INTERVAL",
-        "BLOB",
     ];
+    let types = &types[..size(13, types.len())];
     let mut text = String::from("id,v\n");
     for id in 0..size(400, 2_000) {
         writeln!(text, "{id},{}", some_value(&mut random)).unwrap();
     }
     fixture.write("in.csv", &text);
-    for (number, ty) in types.into_iter().enumerate() {
-        for (at, strategy) in STRATEGIES.into_iter().enumerate() {
+    let cases: Vec<_> = types
+        .iter()
+        .enumerate()
+        .flat_map(|(number, ty)| {
             // Each type by one strategy, and each strategy with many types.
-            if !thorough() && (number + at) % STRATEGIES.len() > 0 {
-                continue;
-            }
-            if strategy == "duckdb/appender"
-                && ["HUGEINT", "UHUGEINT", "UUID", "TIME", "INTERVAL"].contains(&ty)
-            {
-                continue;
-            }
-            let db = "oracle.duckdb";
-            let _ = std::fs::remove_file(fixture.path(db));
-            sql(&fixture, db, &format!("CREATE TABLE t (id INTEGER, v {ty})"));
-            let load = [
-                "in.csv",
-                db,
-                "--table",
-                "t",
-                "--strategy",
-                strategy,
-                "--max-rejects",
-                "100%",
-                "--verify",
-                "checksum",
-            ];
-            let run = fixture.load(&load);
-            assert!(
-                [0, 3].contains(&run.status.code().unwrap()),
-                "{ty} {strategy}: {}",
-                run.stderr
-            );
-            let source = fixture.path("in.csv").display().to_string();
-            let wrong = lines(
-                &fixture,
-                db,
-                &format!(
-                    "SELECT t.id, raw.v, t.v FROM t JOIN read_csv('{source}', all_varchar = true, header = true) raw \
-                     ON t.id = CAST(raw.id AS INTEGER) WHERE t.v IS DISTINCT FROM {} LIMIT 5",
-                    format_args!("TRY_CAST(raw.v AS {ty})")
-                ),
-            );
-            assert_eq!(wrong, [] as [String; 0], "{ty} {strategy}");
-            let kept = lines(&fixture, db, "SELECT count(v) FROM t")[0].parse::<u64>().unwrap();
-            assert!(kept > 10, "{ty}: {kept}");
-        }
+            let by = move |at: &usize| thorough() || (number + at).is_multiple_of(STRATEGIES.len());
+            (0..STRATEGIES.len()).filter(by).map(move |at| (*ty, STRATEGIES[at]))
+        })
+        .filter(|(ty, strategy)| {
+            *strategy != "duckdb/appender"
+                || !["HUGEINT", "UHUGEINT", "UUID", "TIME", "INTERVAL"].contains(ty)
+        })
+        .collect();
+    let db = "oracle.duckdb";
+    let made =
+        (0..).zip(&cases).map(|(n, (ty, _))| format!("CREATE TABLE t{n} (id INTEGER, v {ty});"));
+    sql(&fixture, db, &made.collect::<String>());
+    for (n, (ty, strategy)) in cases.iter().enumerate() {
+        let table = format!("t{n}");
+        let load = ["in.csv", db, "--table", &table, "--strategy", strategy];
+        let more = ["--max-rejects", "100%", "--verify", "checksum"];
+        let run = fixture.load(&[&load[..], &more].concat());
+        let code = run.status.code().unwrap();
+        assert!([0, 3].contains(&code), "{ty} {strategy}: {}", run.stderr);
     }
+    let source = fixture.path("in.csv").display().to_string();
+    let wrong = (0..).zip(&cases).map(|(n, (ty, strategy))| {
+        format!(
+            "(SELECT '{ty} {strategy}', t.id, raw.v, CAST(t.v AS VARCHAR) \
+             FROM t{n} t JOIN read_csv('{source}', all_varchar = true, header = true) raw \
+             ON t.id = CAST(raw.id AS INTEGER) WHERE t.v IS DISTINCT FROM TRY_CAST(raw.v AS {ty}) LIMIT 5)"
+        )
+    });
+    let wrong = wrong.collect::<Vec<_>>().join(" UNION ALL ");
+    assert_eq!(lines(&fixture, db, &wrong), [] as [String; 0]);
+    let kept = (0..).zip(&cases).map(|(n, (ty, strategy))| {
+        format!("SELECT '{ty} {strategy}', count(v) FROM t{n} HAVING count(v) <= 10")
+    });
+    let few = lines(&fixture, db, &kept.collect::<Vec<_>>().join(" UNION ALL "));
+    assert_eq!(few, [] as [String; 0], "hardly a value is kept");
 }
 
 /// A value of one kind or another, often at the end of what a type has.
@@ -398,7 +397,7 @@ fn documents_go_into_lists_structs_and_maps() {
 #[test]
 fn a_document_that_a_nested_type_would_change_is_a_bad_row() {
     let Some(fixture) = fixture() else { return };
-    for (ty, good, bad) in [
+    let cases = [
         (
             "INTEGER[]",
             "[1]",
@@ -420,26 +419,29 @@ fn a_document_that_a_nested_type_would_change_is_a_bad_row() {
         ("DATE[]", "[\"2020-01-31\"]", &["[\"2020-02-31\"]", "[\"20200131\"]"]),
         ("ENUM('x', 'y')[]", "[\"x\"]", &["[\"z\"]"]),
         ("INTERVAL[]", "[\"1 day\"]", &["[\"P1D\"]"]),
-    ] {
+    ];
+    let made =
+        (0..).zip(&cases).map(|(n, (ty, ..))| format!("CREATE TABLE t{n} (i INTEGER, v {ty});"));
+    sql(&fixture, "x.duckdb", &made.collect::<String>());
+    for (n, (ty, good, bad)) in cases.iter().enumerate() {
         let mut text = format!("{{\"i\":0,\"v\":{good}}}\n");
         for (i, bad) in bad.iter().enumerate() {
             writeln!(text, "{{\"i\":{},\"v\":{bad}}}", i + 1).unwrap();
         }
         fixture.write("t.jsonl", &text);
-        let _ = std::fs::remove_file(fixture.path("x.duckdb"));
-        sql(&fixture, "x.duckdb", &format!("CREATE TABLE t (i INTEGER, v {ty})"));
-        let load = ["t.jsonl", "x.duckdb", "--verify", "checksum"];
-        fixture.refuses(&load).says(&["line 2, column v"]);
-        let report = fixture
-            .load(&[&load[..], &["--max-rejects", "90%", "--json"]].concat())
-            .exits(3)
-            .json();
-        assert_eq!(report["rows_rejected"], bad.len(), "{ty}");
-        assert_eq!(lines(&fixture, "x.duckdb", "SELECT i FROM t"), ["0"], "{ty}");
-        for name in fixture.names().iter().filter(|name| name.contains(".rejects.")) {
-            std::fs::remove_file(fixture.path(name)).unwrap();
+        let table = format!("t{n}");
+        let load = ["t.jsonl", "x.duckdb", "--table", &table, "--verify", "checksum"];
+        let more = ["--max-rejects", "90%", "--rejects", &format!("{table}.jsonl")];
+        fixture.load(&[&load[..], &more].concat()).exits(3);
+        let notes = json_lines(&fixture.read(&format!("{table}.jsonl.jsonl")));
+        assert_eq!(notes.len(), bad.len(), "{ty}");
+        for (note, line) in notes.iter().zip(2_u64..) {
+            assert_eq!((&note["line"], &note["column"]), (&json!(line), &json!("v")), "{ty}");
         }
     }
+    let kept = (0..cases.len()).map(|n| format!("SELECT i FROM t{n}"));
+    let kept = lines(&fixture, "x.duckdb", &kept.collect::<Vec<_>>().join(" UNION ALL "));
+    assert_eq!(kept, vec!["0"; cases.len()]);
 }
 
 #[test]
@@ -655,7 +657,7 @@ fn the_ends_of_days_and_moments_are_no_values() {
                 "COPY (SELECT -1 AS id, NULL::{ty} AS v{values}) TO '{file}' (FORMAT parquet)"
             ),
         );
-        for strategy in STRATEGIES {
+        for strategy in some_strategies() {
             let db = format!("{}.duckdb", &strategy[7..]);
             sql(&fixture, &db, &format!("CREATE OR REPLACE TABLE t (id INTEGER, v {ty})"));
             let load = ["in.parquet", &db, "--table", "t", "--max-rejects", "2"];

@@ -185,7 +185,7 @@ fn documents_of_an_arrow_stream_say_that_they_are_some() {
 #[test]
 fn a_reader_that_has_enough_is_no_failure_and_a_full_device_is_one() {
     let fixture = Fixture::new();
-    let rows: String = (1..=200_000).map(|id| format!("{id},n\n")).collect();
+    let rows: String = (1..=2_000).map(|id| format!("{id},{id:0>1000}\n")).collect();
     fixture.write("in.csv", format!("id,name\n{rows}"));
     for target in ["csv:-", "jsonl:-", "arrow:-"] {
         let mut command = Command::new(INRUSH);

@@ -28,7 +28,7 @@ fn file(rows: usize) -> String {
 #[test]
 fn a_killed_load_leaves_nothing_that_the_next_does_not_sweep() {
     for_each_server(|server| {
-        server.write("t.csv", file(60_000));
+        server.write("t.csv", file(20_000));
         for strategy in STRATEGIES {
             server.query("{\"drop\": \"t\"}");
             let url = server.url();
@@ -57,7 +57,7 @@ fn a_killed_load_leaves_nothing_that_the_next_does_not_sweep() {
 #[test]
 fn a_living_load_is_not_swept() {
     for_each_server(|server| {
-        server.write("t.csv", file(3000)).write("small.csv", "id\n1\n");
+        server.write("t.csv", file(1000)).write("small.csv", "id\n1\n");
         let url = server.url();
         let args = ["load", "t.csv", &url, "--strategy", "insert-one", "--chunk-size", "8k"];
         let (child, _) = server.caught(|| {
@@ -67,19 +67,19 @@ fn a_living_load_is_not_swept() {
         server.load(&["small.csv"]).exits(0);
         go_on(&child);
         end_of(child).exits(0);
-        assert_eq!(server.count("t"), 3000);
+        assert_eq!(server.count("t"), 1000);
     });
 }
 
 #[test]
 fn a_connection_that_is_cut_ends_the_load() {
     for_each_server(|server| {
-        server.write("t.csv", file(20_000)).write("old.csv", "id,name\n-1,old\n");
+        server.write("t.csv", file(4_000)).write("old.csv", "id,name\n-1,old\n");
         let url = server.url();
         let (_, rest) = url.split_once("//").unwrap();
         let (address, database) = rest.split_once('/').unwrap();
         for strategy in STRATEGIES {
-            let proxy: Proxy<Cut> = Proxy::start(address, Cut(300_000));
+            let proxy: Proxy<Cut> = Proxy::start(address, Cut(60_000));
             let cut = format!("mongodb://{}/{database}", proxy.address);
             let load = ["t.csv", "--strategy", strategy, "--chunk-size", "8k"];
             // The way there is gone, so what it left stays for the next load.
@@ -91,7 +91,7 @@ fn a_connection_that_is_cut_ends_the_load() {
             assert!(!server.tables().contains(&"t".to_owned()));
             server.load(&["old.csv", "--table", "t", "--if-exists", "replace"]).exits(0);
             assert_eq!(server.tables(), ["t"]);
-            let proxy: Proxy<Cut> = Proxy::start(address, Cut(300_000));
+            let proxy: Proxy<Cut> = Proxy::start(address, Cut(60_000));
             let cut = format!("mongodb://{}/{database}", proxy.address);
             let run =
                 server.load_at(&cut, &[&load[..], &["--if-exists", "append"]].concat()).exits(1);
