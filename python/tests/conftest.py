@@ -13,6 +13,7 @@ import subprocess
 import sys
 import urllib.parse
 import uuid
+import zlib
 
 import pytest
 
@@ -27,6 +28,10 @@ LIBRARY = os.environ.get("INRUSH_DUCKDB_LIB") or ROOT / "target" / "servers" / "
 
 #: No test goes by what was measured on this machine.
 os.environ["XDG_CONFIG_HOME"] = os.devnull
+
+#: Whether all is tested, as `make test-all` does; else what repeats one check is tested in some of its ways.
+ALL = os.environ.get("INRUSH_TEST_ALL", "") not in ("", "0")
+slow = pytest.mark.skipif(not ALL, reason="`make test-all` runs it: INRUSH_TEST_ALL=1")
 
 _COUNT = itertools.count()
 
@@ -267,7 +272,13 @@ class Mysql(Server):
         options = dict(urllib.parse.parse_qsl(said.query))
         database = said.path.strip("/") or None
         return pymysql.connect(
-            user=said.username, password=said.password or "", unix_socket=options["socket"], database=database, autocommit=True
+            user=said.username,
+            password=said.password or "",
+            unix_socket=options["socket"],
+            database=database,
+            autocommit=True,
+            # Else each connection reads all certificates of the machine.
+            ssl_disabled=True,
         )
 
     @classmethod
@@ -347,6 +358,51 @@ def kinds():
     there = servers()
     missing = [kind for kind in WANTED if not any(name.startswith(kind) for name in there)]
     return [*FILES, *there, *missing]
+
+
+#: Fixtures that are each of several targets in turn.
+TARGETS = ("place", "database", "home")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Unless all is tested: every value that a test is given, and every target, but not each of them with each."""
+    if ALL:
+        return
+    tests = {}
+    for item in items:
+        if hasattr(item, "callspec") and not set(TARGETS).isdisjoint(item.callspec.params):
+            tests.setdefault((item.path, item.originalname), []).append(item)
+    left_out = {item for test in tests.values() for item in set(test) - some(test)}
+    items[:] = [item for item in items if item not in left_out]
+    config.hook.pytest_deselected(items=list(left_out))
+
+
+def some(test):
+    """Those of a test's items that are enough, always the same."""
+    given = {item: values_of(item) for item in test}
+    families = {}
+    for target, _ in given.values():
+        # MariaDB and MySQL run the same code of jobs.
+        name = target[1].split("-")[0]
+        family = "mysql" if target[0] == "home" and name == "mariadb" else name
+        if target not in families.setdefault(family, []):
+            families[family].append(target)
+    by_chance = zlib.crc32(test[0].originalname.encode())
+    targets = [of[by_chance % len(of)] for of in families.values()]
+    values = list(dict.fromkeys(values for _, values in given.values()))
+    every = min(len(targets), len(values))
+    return {
+        item
+        for item, (target, of) in given.items()
+        if target in targets and (targets.index(target) + values.index(of) + by_chance) % every == 0
+    }
+
+
+def values_of(item):
+    """The target of an item, and which of the other values it is given."""
+    (target,) = (name for name in TARGETS if name in item.callspec.params)
+    others = sorted((name, number) for name, number in item.callspec.indices.items() if name != target)
+    return (target, item.callspec.params[target]), tuple(others)
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import sys
 import time
 
 import pytest
-from conftest import kinds, make_place, servers
+from conftest import ALL, kinds, make_place, servers, slow
 from test_job import FAMILIES, collection, hidden, home  # noqa: F401
 
 import inrush
@@ -16,11 +16,7 @@ import inrush
 pyspark = pytest.importorskip("pyspark")
 inrush_spark = pytest.importorskip("inrush.spark")
 
-#: Faults take minutes: executors are killed, and Spark waits.
-ALL = bool(os.environ.get("INRUSH_TEST_ALL"))
-slow = pytest.mark.skipif(not ALL, reason="`make test-all` runs it: INRUSH_TEST_ALL=1")
-
-ROWS, PARTS = 20_000, 4
+ROWS, PARTS = 20_000 if ALL else 2_000, 4
 
 
 def session(master, **options):
@@ -42,6 +38,8 @@ def session(master, **options):
         "spark.ui.enabled": "false",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "1g",
+        # Java compiles for a session of seconds, not of hours.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.log.level": "OFF",
         "spark.ui.showConsoleProgress": "false",
         **options,
@@ -212,7 +210,8 @@ def files(spark, place, folder):
     assert hidden(place) == []
 
 
-# Faults. Each happens in the first attempts at a task, and in the executors, which are processes of their own.
+# Faults take minutes: executors are killed, and Spark waits. Each happens in the first attempts at a task, and in the executors,
+# which are processes of their own.
 
 
 def executors():

@@ -18,7 +18,7 @@ import urllib.parse
 import zipfile
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, slow
 
 import inrush
 
@@ -27,10 +27,6 @@ boto3 = pytest.importorskip("boto3")
 csv = pytest.importorskip("pyarrow.csv")
 parquet = pytest.importorskip("pyarrow.parquet")
 openpyxl = pytest.importorskip("openpyxl")
-
-ALL = os.environ.get("INRUSH_TEST_ALL", "") not in ("", "0")
-
-slow = pytest.mark.skipif(not ALL, reason="`make test-all` runs it: INRUSH_TEST_ALL=1")
 
 SECRET = "tiger-7-teeth"
 
@@ -248,8 +244,13 @@ def store(server, monkeypatch, tmp_path):
     server.relay.shutdown()
 
 
-def large(rows=120_000):
-    text = "id,name,x\n" + "".join(f"{one},name of {one},{one * 3}.5\n" for one in range(rows))
+LARGE = 40_000
+
+
+def large():
+    """Few rows of many bytes, that no format makes fewer."""
+    digests = (hashlib.sha256(b"%d" % one).hexdigest() for one in range(LARGE))
+    text = "id,name,x\n" + "".join(f"{one},name of {digest},{one * 3}.5\n" for one, digest in enumerate(digests))
     assert len(text) > 2 * HEAD
     return text.encode()
 
@@ -270,7 +271,7 @@ def test_objects_have_the_rows_of_files(store, tmp_path):
     table = csv.read_csv(io.BytesIO(text))
     files = {"a b+c.csv": text, "in.csv.gz": gzip.compress(text), "small.csv": b"id\n1\n2\n"}
     to = io.BytesIO()
-    parquet.write_table(table, to, row_group_size=50_000)
+    parquet.write_table(table, to, row_group_size=15_000)
     files["in.parquet"] = to.getvalue()
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
@@ -386,14 +387,14 @@ def test_a_lost_connection_is_taken_up_behind_what_has_come(store, tmp_path):
 
     store.relay.fault = cut
     report = load(f"{store.scheme}://bucket/cut.csv", tmp_path)
-    assert report.rows_loaded == 120_000 and left == [0]
-    assert [row[0] for row in rows_of(tmp_path)] == list(range(120_000))
+    assert report.rows_loaded == LARGE and left == [0]
+    assert [row[0] for row in rows_of(tmp_path)] == list(range(LARGE))
 
 
 def test_a_store_that_is_busy_is_asked_again(store, tmp_path):
     store.put("busy.csv", large())
     store.relay.fault = lambda number, _: "busy" if number in (0, 3) else None
-    assert load(f"{store.scheme}://bucket/busy.csv", tmp_path).rows_loaded == 120_000
+    assert load(f"{store.scheme}://bucket/busy.csv", tmp_path).rows_loaded == LARGE
 
 
 def test_what_a_store_answers_instead_of_the_object_is_said(store, tmp_path):
@@ -432,9 +433,9 @@ def test_steps_go_on_in_the_same_object(store, tmp_path):
     text = large()
     store.put("steps.csv", text + b"x,late,1\n")
     source, target = f"{store.scheme}://bucket/steps.csv", str(tmp_path / "steps.db")
-    options = {"table": "t", "guarantee": "chunks", "commit_rows": 20_000, "types": {"id": "integer"}, "progress": False}
+    options = {"table": "t", "guarantee": "chunks", "commit_rows": 7_000, "types": {"id": "integer"}, "progress": False}
     with pytest.raises(inrush.RejectedRows):
         inrush.load(source, target, **options)
     report = inrush.load(source, target, resume=True, max_rejects=1, **options)
     found = sqlite3.connect(target).execute("select count(*), count(distinct id) from t").fetchone()
-    assert found == (120_000, 120_000), report
+    assert found == (LARGE, LARGE), report
