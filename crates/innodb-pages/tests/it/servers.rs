@@ -226,7 +226,7 @@ fn check_random(client: &mut Client, seed: u64) {
 
 #[test]
 fn random_tables_are_what_inserts_make_of_them() {
-    for_each_server(|client| (0..8).for_each(|seed| check_random(client, seed)));
+    for_each_server(|client| (0..4).for_each(|seed| check_random(client, seed)));
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn two_hundred_random_tables_are_what_inserts_make_of_them() {
 /// Rows of a number and a short text, which make two levels and whole extents.
 #[test]
 fn many_rows_go_in_and_are_changed() {
-    many_rows(60_000, 60);
+    many_rows(25_000, 60);
 }
 
 #[test]
