@@ -189,6 +189,11 @@ pub(crate) fn alone_on_each_server<D: Database>(test: impl Fn(&Server<D>)) {
     on_each(named(&D::FAMILY), Use::Alone, test);
 }
 
+/// [`for_some_servers`] while no other test uses the server.
+pub(crate) fn alone_on_some_servers<D: Database>(test: impl Fn(&Server<D>)) {
+    on_each(some(named(&D::FAMILY)), Use::Alone, test);
+}
+
 /// [`alone_on_each_server`] with one server of the family.
 pub(crate) fn alone_on_one_server<D: Database>(test: impl Fn(&Server<D>)) {
     on_each(one_of(named(&D::FAMILY)), Use::Alone, test);

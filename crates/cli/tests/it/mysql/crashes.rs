@@ -7,11 +7,11 @@ use crate::bad_target::on_a_small_disk;
 use crate::crash::go_on;
 use crate::fixture::{INRUSH, Outcome, Random, finish, size, start, thorough, wait_until};
 
-use super::server::{Extras, for_each_private_server, for_each_server, rows};
+use super::server::{Extras, for_each_private_server, for_some_servers, rows};
 use crate::disk::{Disk, has_mounts_of_its_own};
 
 /// Rows that keep a load busy for some tenths of a second.
-const ROWS: u32 = 150_000;
+const ROWS: u32 = 60_000;
 
 fn file(rows: u32) -> String {
     let rows: String = (1..=rows).map(|id| format!("{id},name of {id}\n")).collect();
@@ -178,13 +178,13 @@ fn a_server_without_room_for_temporary_files() {
 
 #[test]
 fn no_room_for_the_files_that_a_server_is_to_read() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         let private = server.query("SELECT COALESCE(@@secure_file_priv, '') AS folder");
         if private != rows![[""]] {
             // They would be in a folder of the server's.
             return;
         }
-        server.write("t.csv", file(200_000)).sql("CREATE TABLE t (id INT, name VARCHAR(30))");
+        server.write("t.csv", file(120_000)).sql("CREATE TABLE t (id INT, name VARCHAR(30))");
         let script = format!(
             "head -c 500000 /dev/zero >disk/full; TMPDIR=\"$PWD/disk\" '{INRUSH}' load t.csv '{}' --strategy load-data-server --chunk-size 2m; echo exit $?; ls -A disk; echo end",
             server.url()
@@ -198,7 +198,7 @@ fn no_room_for_the_files_that_a_server_is_to_read() {
 
 #[test]
 fn files_that_a_server_is_to_read_are_gone_afterwards() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", file(2000)).write("bad.csv", file(2000) + "x\n");
         let folder = server.query("SELECT COALESCE(@@secure_file_priv, '') AS folder")[0][0]
             .clone()

@@ -1,8 +1,8 @@
 use serde_json::{Value as Json, json};
 
-use crate::fixture::{json_lines, some};
+use crate::fixture::{json_lines, size, some};
 
-use super::server::{Rows, Server, Way, alone_on_each_server, cell, for_each_server};
+use super::server::{Rows, Server, Way, alone_on_each_server, cell, for_some_servers};
 
 const TABLE: &str = "CREATE TABLE t (
     id INT PRIMARY KEY, n TINYINT UNSIGNED, price DECIMAL(5,2), day DATE, seen DATETIME,
@@ -186,7 +186,7 @@ fn by_every_way(server: &Server, newline: &str) {
 
 #[test]
 fn exactly_the_good_rows_of_a_dirty_file() {
-    for_each_server(|server| by_every_way(server, "\n"));
+    for_some_servers(|server| by_every_way(server, "\n"));
 }
 
 #[test]
@@ -196,7 +196,9 @@ fn exactly_the_good_rows_whatever_the_sql_mode_of_the_server() {
     let odd = "'ANSI_QUOTES,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT,PAD_CHAR_TO_FULL_LENGTH,ALLOW_INVALID_DATES,IGNORE_SPACE'";
     alone_on_each_server(|server| {
         let (empty, used) = (dirty("\n", false), dirty("\n", true));
-        for mode in ["''", strict, odd] {
+        for (at, mode) in ["''", strict, odd].into_iter().enumerate() {
+            // Each way in one of the modes.
+            let others = |ways: Vec<Way>| ways.into_iter().skip(size(at, 0)).step_by(size(3, 1));
             if mode == odd && !server.is_mariadb && server.version < (5, 6) {
                 continue;
             }
@@ -209,13 +211,15 @@ fn exactly_the_good_rows_whatever_the_sql_mode_of_the_server() {
                     used.allow(501);
                 }
                 server.write("dirty.csv", &empty.file);
-                for way in server.ways_into_empty().into_iter().filter(|way| way.lanes() == "2") {
+                let over_two =
+                    server.ways_into_empty().into_iter().filter(|way| way.lanes() == "2");
+                for way in others(over_two.collect()) {
                     server.sql(TABLE);
                     assert_exactly_the_good_rows(server, &empty, &way, &[]);
                     server.drop_table("t");
                 }
                 server.write("dirty.csv", &used.file);
-                for way in some(server.ways_into_used()) {
+                for way in others(server.ways_into_used()) {
                     server.sql(TABLE).sql(OLD_ROW);
                     assert_exactly_the_good_rows(server, &used, &way, &[]);
                     server.drop_table("t");

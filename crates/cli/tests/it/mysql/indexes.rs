@@ -1,16 +1,17 @@
 use std::io::Write as _;
 
-use crate::fixture::{start, wait_until};
+use crate::fixture::{some, start, wait_until};
 
-use super::server::{Server, alone_on_each_server, for_each_server, rows};
+use super::server::{Server, alone_on_each_server, for_each_server, for_some_servers, rows};
 
 const AFTER: [&str; 2] = ["--set", "indexes=after"];
 const BEFORE: [&str; 2] = ["--set", "indexes=before"];
 
 /// Strategies with the knob, over one connection or over two.
-fn ways() -> [[&'static str; 6]; 4] {
-    [("load-data", "2"), ("load-data-server", "1"), ("values", "2"), ("prepared", "1")]
-        .map(|(strategy, lanes)| ["--strategy", strategy, "--lanes", lanes, "--chunk-size", "1k"])
+fn ways() -> Vec<[&'static str; 6]> {
+    let ways = [("load-data", "2"), ("load-data-server", "1"), ("values", "2"), ("prepared", "1")]
+        .map(|(strategy, lanes)| ["--strategy", strategy, "--lanes", lanes, "--chunk-size", "1k"]);
+    some(ways.to_vec())
 }
 
 /// SHOW CREATE TABLE in lines.
@@ -106,9 +107,9 @@ fn keys_of_every_kind_are_there_after_a_load() {
         for first in [&[][..], &["PRIMARY KEY (n(10), id)"], &["PRIMARY KEY (id)"]] {
             server.drop_table("t").sql(&create(&[first, &others(server), &plain(server)].concat()));
             let before = sorted(made(server));
-            for way in &ways()[..2] {
+            for way in ways() {
                 let load = ["t.csv", "--if-exists", "truncate"];
-                let report = server.report(&[&load[..], way, &AFTER].concat());
+                let report = server.report(&[&load[..], &way, &AFTER].concat());
                 let what = format!("{way:?} on {}", server.name);
                 assert!(report["seconds"]["index"].as_f64() > Some(0.0), "{what}");
                 assert_eq!(sorted(made(server)), before, "{what}");
@@ -142,7 +143,7 @@ fn partitions_and_engines_that_gain_nothing() {
 
 #[test]
 fn rows_that_repeat_a_unique_key_are_bad_rows_whatever_is_built_after_them() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "id,u,n,f\n1,1,a,\n2,2,b,\n3,1,a,\n4,4,d,\n2,5,e,\n");
         let keys = [vec!["PRIMARY KEY (id)", "UNIQUE KEY un (u, n)"], plain(server)].concat();
         server.sql(&create(&keys)).sql("INSERT INTO t VALUES (9, 9, 'old', NULL)");
@@ -160,7 +161,7 @@ fn rows_that_repeat_a_unique_key_are_bad_rows_whatever_is_built_after_them() {
 
 #[test]
 fn few_rows_meet_indexes_that_are_there_and_the_user_has_the_last_word() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         let long = "x".repeat(100);
         let rows: String = (1..=45_000).map(|id| format!("{id},{id},name,{long}\n")).collect();
         server.write("few.csv", file()).write("t.csv", format!("id,u,n,f\n{rows}"));
@@ -198,14 +199,17 @@ fn few_rows_meet_indexes_that_are_there_and_the_user_has_the_last_word() {
 
 #[test]
 fn an_index_that_somebody_adds_or_drops_during_a_load_is_not_lost() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         for change in ["ADD KEY late (n)", "DROP KEY u"] {
             server.drop_table("t").sql(&create(&["PRIMARY KEY (id)", "KEY u (u)"]));
             let url = server.url();
-            let args = ["load", "-", &url, "--table", "t", "--set", "indexes=after"];
+            let load = ["load", "-", &url, "--table", "t", "--chunk-size", "64k"];
+            let args = [&load[..], &AFTER].concat();
             let mut child = start(&mut server.command(&args));
             let mut input = child.stdin.take().unwrap();
-            let rows: String = (1..200_000).map(|id| format!("{id},{id},name,\n")).collect();
+            // Wide rows, for a load looks at the first megabyte before it begins.
+            let pad = "x".repeat(200);
+            let rows: String = (1..6_000).map(|id| format!("{id},{id},name,{pad}\n")).collect();
             input.write_all(format!("id,u,n,f\n{rows}").as_bytes()).unwrap();
             wait_until("a hidden table", || !server.hidden().is_empty());
             server.wait_for_rows();

@@ -1,10 +1,10 @@
 use super::login::{SECRET, User, run};
-use super::server::{Extras, for_each_private_server, for_each_server};
+use super::server::{Extras, for_each_private_server, for_some_servers};
 use crate::jobs;
 
 #[test]
 fn options_of_files_hold_for_every_write() {
-    for_each_server(jobs::options_of_files_travel);
+    for_some_servers(jobs::options_of_files_travel);
 }
 
 #[test]
@@ -36,19 +36,19 @@ fn where_no_statement_commits_by_itself_a_job_replaces_its_table_too() {
 
 #[test]
 fn steps_of_jobs_in_any_order_do_what_each_says() {
-    for_each_server(jobs::in_any_order);
+    for_some_servers(jobs::in_any_order);
 }
 
 #[test]
 fn who_publishes_may_be_killed_at_any_moment() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         jobs::killed_while_publishing(server, &server.address, |address| server.url_at(address))
     });
 }
 
 #[test]
 fn who_publishes_may_be_taken_for_dead() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         jobs::taken_for_dead(
             server,
             &server.address,
@@ -67,24 +67,24 @@ fn who_publishes_may_be_taken_for_dead() {
 
 #[test]
 fn any_answer_may_be_lost_while_a_job_is_published() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         jobs::answers_lost(server, &server.address, |address| server.url_at(address))
     });
 }
 
 #[test]
 fn of_those_who_end_a_job_at_once_one_does() {
-    for_each_server(jobs::ended_at_once);
+    for_some_servers(jobs::ended_at_once);
 }
 
 #[test]
 fn the_command_leads_a_job_from_step_to_step() {
-    for_each_server(jobs::by_command);
+    for_some_servers(jobs::by_command);
 }
 
 #[test]
 fn a_partition_comes_in_once_wherever_its_writer_is_killed() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         let at = |address: &str| server.url_at(address);
         jobs::killed_while_a_partition_comes_in(server, &server.address, at)
     });
@@ -92,49 +92,49 @@ fn a_partition_comes_in_once_wherever_its_writer_is_killed() {
 
 #[test]
 fn of_attempts_at_one_partition_at_once_one_writes() {
-    for_each_server(jobs::one_partition_at_once);
+    for_some_servers(jobs::one_partition_at_once);
 }
 
 #[test]
 fn partitions_in_each_others_way_come_in_all() {
-    for_each_server(jobs::partitions_in_a_deadlock);
+    for_some_servers(jobs::partitions_in_a_deadlock);
 }
 
 #[test]
 fn the_command_says_what_of_a_job_is_seen_early() {
-    for_each_server(jobs::partitions_by_command);
+    for_some_servers(jobs::partitions_by_command);
 }
 
 #[test]
 fn of_two_jobs_that_want_an_empty_table_one_is_published() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         jobs::two_into_one_empty_table(server, &["LOCK TABLES t READ"], "UNLOCK TABLES");
     });
 }
 
 #[test]
 fn a_table_is_empty_until_a_partition_comes() {
-    for_each_server(jobs::partitions_into_an_empty_table);
+    for_some_servers(jobs::partitions_into_an_empty_table);
 }
 
 #[test]
 fn many_bad_rows_do_not_stop_a_job() {
-    for_each_server(jobs::many_bad_rows);
+    for_some_servers(jobs::many_bad_rows);
 }
 
 #[test]
 fn tokens_may_be_listed_in_any_order() {
-    for_each_server(jobs::the_last_partition_decides);
+    for_some_servers(jobs::the_last_partition_decides);
 }
 
 #[test]
 fn a_job_that_is_half_published_says_so() {
-    for_each_server(jobs::other_tokens_than_were_published_with);
+    for_some_servers(jobs::other_tokens_than_were_published_with);
 }
 
 #[test]
 fn types_of_a_job_hold_for_every_attempt() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         let types = ["f=boolean", "g=integer"];
         jobs::types_of_begin(server, "f tinyint, g int", &types, ("1,5", "77,5"));
     });
@@ -142,47 +142,47 @@ fn types_of_a_job_hold_for_every_attempt() {
 
 #[test]
 fn attempts_fill_one_table_at_the_same_time() {
-    for_each_server(jobs::straight_into_one_table);
+    for_some_servers(jobs::straight_into_one_table);
 }
 
 #[test]
 fn an_attempt_has_the_columns_of_its_job() {
-    for_each_server(jobs::columns_are_those_of_the_job);
+    for_some_servers(jobs::columns_are_those_of_the_job);
 }
 
 #[test]
 fn a_job_does_not_go_on_behind_partitions_that_are_gone() {
-    for_each_server(jobs::partitions_that_are_gone);
+    for_some_servers(jobs::partitions_that_are_gone);
 }
 
 #[test]
 fn no_job_says_that_rows_are_in_which_are_gone() {
-    for_each_server(jobs::rows_that_are_gone);
+    for_some_servers(jobs::rows_that_are_gone);
 }
 
 #[test]
 fn a_step_advises_what_it_can_do() {
-    for_each_server(jobs::advice_that_steps_can_follow);
+    for_some_servers(jobs::advice_that_steps_can_follow);
 }
 
 #[test]
 fn attempts_at_rows_of_one_key_say_what_decides() {
-    for_each_server(jobs::attempts_with_one_key);
+    for_some_servers(jobs::attempts_with_one_key);
 }
 
 #[test]
 fn a_share_of_bad_rows_is_one_of_the_job() {
-    for_each_server(jobs::shares_of_bad_rows);
+    for_some_servers(jobs::shares_of_bad_rows);
 }
 
 #[test]
 fn who_writes_too_late_hears_that_the_job_is_over() {
-    for_each_server(jobs::late_writers);
+    for_some_servers(jobs::late_writers);
 }
 
 #[test]
 fn a_counter_that_the_job_lacks_is_the_tables() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         jobs::counters_are_the_tables(server, "int AUTO_INCREMENT PRIMARY KEY")
     });
 }
@@ -190,7 +190,7 @@ fn a_counter_that_the_job_lacks_is_the_tables() {
 /// What would be found out when the job is published is found out when it begins.
 #[test]
 fn who_may_not_rename_tables_makes_none() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "id\n1\n");
         let user = User::new(server, "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP");
         let begin = |table: &str, if_exists: &str| {
@@ -211,28 +211,28 @@ fn who_may_not_rename_tables_makes_none() {
 
 #[test]
 fn who_is_late_commits_no_rows_of_a_job_that_is_over() {
-    for_each_server(jobs::late_rows);
+    for_some_servers(jobs::late_rows);
 }
 
 #[test]
 fn a_job_is_not_recovered_while_a_process_writes_for_it() {
-    for_each_server(jobs::recovered_while_written);
+    for_some_servers(jobs::recovered_while_written);
 }
 
 #[test]
 fn a_sweep_says_how_each_job_has_ended() {
-    for_each_server(jobs::ends_of_a_sweep);
+    for_some_servers(jobs::ends_of_a_sweep);
 }
 
 #[test]
 fn who_ends_a_job_waits_for_those_about_to_commit() {
-    for_each_server(|server| jobs::ends_wait_for_commits(server, "LOCK IN SHARE MODE"));
+    for_some_servers(|server| jobs::ends_wait_for_commits(server, "LOCK IN SHARE MODE"));
 }
 
 /// Who may not read the jobs does not hear that there are none; neither the catalogue nor an error says to all whether there are.
 #[test]
 fn jobs_that_the_login_may_not_read_are_an_error() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "id\n1\n");
         let user = User::new(server, "INSERT");
         let job = |args: &[&str]| run(server, &[&["job"], args].concat(), &[("MYSQL_PWD", SECRET)]);

@@ -1,6 +1,6 @@
 use crate::fixture::{Outcome, some};
 
-use super::server::{Server, Way, for_each_server, rows};
+use super::server::{Server, Way, for_each_server, for_some_servers, rows};
 
 /// Whether tables of what the way makes have keys.
 fn has_keys(way: &Way) -> bool {
@@ -16,7 +16,7 @@ fn says_repeated(run: Outcome) {
 
 #[test]
 fn a_primary_key_is_declared_and_kept() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "id,code,name\n2,x,a\n1,x,b\n3,y,c\n2,z,d\n");
         for way in some(server.ways_into_new()) {
             let load = [&["t.csv"], &way.options()[..], &["--primary-key"]].concat();
@@ -50,9 +50,9 @@ fn a_primary_key_is_declared_and_kept() {
 
 #[test]
 fn a_null_in_the_primary_key_is_a_bad_row() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "id,name\n1,a\n,b\n3,c\n");
-        for way in server.ways_into_new().into_iter().filter(has_keys) {
+        for way in some(server.ways_into_new().into_iter().filter(has_keys).collect()) {
             let load = [&["t.csv", "--primary-key", "id"], &way.options()[..]].concat();
             server.refuses(&load).says(&["t.csv: line 3, column id", "NULL"]);
         }
@@ -63,7 +63,7 @@ fn a_null_in_the_primary_key_is_a_bad_row() {
 fn keys_of_a_new_table_differ_when_their_text_does() {
     for_each_server(|server| {
         server.write("t.csv", "code\na\nA\n\u{e1}\n\"a \"\n\"\"\n\u{df}\nss\n");
-        for way in server.ways_into_new().into_iter().filter(has_keys) {
+        for way in some(server.ways_into_new().into_iter().filter(has_keys).collect()) {
             let load = [&["t.csv", "--primary-key", "code"], &way.options()[..]].concat();
             let run = server.load(&load);
             if run.status.success() {
@@ -87,7 +87,7 @@ fn keys_of_a_new_table_differ_when_their_text_does() {
 
 #[test]
 fn indexes_are_there_after_the_load() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         let rows: String = (0..300).map(|n| format!("{n},{},text {}\n", n % 10, n % 7)).collect();
         server.write("t.csv", format!("id,ten,seven\n{rows}"));
         for way in some(server.ways_into_new()) {
@@ -120,7 +120,7 @@ fn indexes_are_there_after_the_load() {
 
 #[test]
 fn several_unique_keys_are_all_kept() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "id,code,mail\n1,a,x\n2,a,y\n3,c,x\n4,d,\n5,e,\n1,f,z\n");
         for way in some(server.ways_into_empty()) {
             server.sql("CREATE TABLE t (id INT PRIMARY KEY, code CHAR(3) UNIQUE, mail VARCHAR(9), UNIQUE (mail))");
@@ -171,7 +171,7 @@ fn on_conflict_is_answered_by_inserts() {
 
 #[test]
 fn on_conflict_skip_leaves_the_row_that_is_there() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         for way in some(server.ways_into_used()) {
             let report = meeting(server, &way, "skip");
             let stored = rows![[1, "old", 1], [2, "old", 2], [3, "c", "0.5"]];
@@ -185,7 +185,7 @@ fn on_conflict_skip_leaves_the_row_that_is_there() {
 
 #[test]
 fn on_conflict_update_sets_the_columns_of_the_source() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         for way in some(server.ways_into_used()) {
             meeting(server, &way, "update");
             let stored = rows![[1, "new", 1], [2, (), 2], [3, "cc", "0.5"]];
@@ -197,7 +197,7 @@ fn on_conflict_update_sets_the_columns_of_the_source() {
 /// Texts that compare as equal are one key, and other tables may refer to it by this spelling.
 #[test]
 fn on_conflict_update_leaves_the_key_as_it_is_spelt() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "k,n\nann,7\n").write("keys.csv", "k\nANN\nbob\n");
         for way in some(server.ways_into_used()) {
             server.drop_table("child").drop_table("t").sql(
@@ -218,7 +218,7 @@ fn on_conflict_update_leaves_the_key_as_it_is_spelt() {
 
 #[test]
 fn on_conflict_replace_does_not_reach_rows_of_other_tables() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "id,name\n1,new\n");
         let replace = ["t.csv", "--if-exists", "append", "--on-conflict", "replace"];
         for rule in ["CASCADE", "SET NULL"] {
@@ -250,7 +250,7 @@ fn on_conflict_replace_does_not_reach_rows_of_other_tables() {
 
 #[test]
 fn a_unique_index_over_the_first_characters_is_no_key_of_the_column() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "t,v\nabce,new\n");
         for key in ["UNIQUE KEY (t(3))", "PRIMARY KEY (t(3))", "UNIQUE KEY (t(3), v)"] {
             server.sql(&format!(
@@ -275,7 +275,7 @@ fn a_unique_index_over_the_first_characters_is_no_key_of_the_column() {
 
 #[test]
 fn on_conflict_replace_makes_the_row_anew() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         for way in some(server.ways_into_used()) {
             meeting(server, &way, "replace");
             let stored = rows![[1, "new", "0.5"], [2, (), "0.5"], [3, "cc", "0.5"]];
@@ -286,7 +286,7 @@ fn on_conflict_replace_makes_the_row_anew() {
 
 #[test]
 fn an_answer_to_conflicts_hides_no_other_fault() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "id,name\n1,new\n2,too long a name\n,c\nx,d\n3,e\n99999999999,f\n");
         for answer in ["skip", "update", "replace"] {
             for way in some(server.ways_into_used()) {
@@ -316,7 +316,7 @@ fn an_answer_to_conflicts_hides_no_other_fault() {
 /// They are in the row that the server is to insert: in its other keys, and in what triggers see.
 #[test]
 fn columns_that_an_update_leaves_are_those_of_the_row_with_its_key() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server
             .write("in.csv", "code,price,bits,raw\nABC,1.5,300,x\nx,2,,\nb,2,1,\"\"\nabc,3,5,y\n");
         let update = ["--table", "t", "--if-exists", "append", "--on-conflict", "update"];
@@ -354,7 +354,7 @@ fn columns_that_an_update_leaves_are_those_of_the_row_with_its_key() {
 /// The server's update is of whatever row has any of the keys, and a number that it makes is one of them.
 #[test]
 fn rows_are_compared_by_one_of_several_keys() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "code,n\na,7\nc,8\nc,9\n");
         server.write("both.csv", "id,code,n\n1,b,7\n2,b,8\n3,c,9\n");
         let append = ["--table", "t", "--if-exists", "append", "--on-conflict"];
@@ -414,7 +414,7 @@ fn rows_are_compared_by_one_of_several_keys() {
 
 #[test]
 fn answers_to_conflicts_take_a_unique_key() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "id,code\n1,b\n");
         server.sql("CREATE TABLE t (id INT, code CHAR(3));; INSERT INTO t VALUES (1, 'a')");
         let load = ["t.csv", "--if-exists", "append", "--on-conflict", "skip", "--key", "id"];
@@ -456,7 +456,7 @@ fn on_conflict_skip_adds_nothing_to_the_history_of_a_versioned_table() {
 /// The server skips a row by an update that changes nothing, and triggers run all the same.
 #[test]
 fn on_conflict_skip_runs_no_triggers_of_updates() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "id,n\n1,9\n3,9\n").sql(
             "CREATE TABLE t (id INT PRIMARY KEY, n INT) ENGINE=InnoDB;; INSERT INTO t VALUES (1, 1);;
              CREATE TRIGGER more BEFORE INSERT ON t FOR EACH ROW SET NEW.n = NEW.n + 10",

@@ -1,17 +1,17 @@
 use std::time::Duration;
 
 use super::proxy::{Proxy, Trick};
-use super::server::{for_each_server, rows};
+use super::server::{for_some_servers, rows};
 
 #[test]
 fn several_connections_share_the_work() {
-    for_each_server(|server| {
-        let text: String = (1..=20_000).map(|id| format!("{id},{}\n", "x".repeat(50))).collect();
+    for_some_servers(|server| {
+        let text: String = (1..=3_000).map(|id| format!("{id},{}\n", "x".repeat(50))).collect();
         server.write("t.csv", format!("id,name\n{text}"));
         let report =
             server.report(&["t.csv", "--lanes", "3", "--chunk-size", "4k", "--verify", "checksum"]);
         assert_eq!(report["plan"]["lanes"], 3);
-        assert_eq!(server.query("SELECT COUNT(*), SUM(id) FROM t"), rows![[20_000, 200_010_000]]);
+        assert_eq!(server.query("SELECT COUNT(*), SUM(id) FROM t"), rows![[3_000, 4_501_500]]);
         // A table that holds rows is written to over one.
         let append = ["t.csv", "--if-exists", "append", "--lanes", "2"];
         let report = server.report(&append);
@@ -24,7 +24,7 @@ fn several_connections_share_the_work() {
 /// InnoDB numbers the rows of a table without a key itself.
 #[test]
 fn short_rows_without_a_key_keep_to_one_connection() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         let row = |bytes: usize| format!("1,{}\n", "x".repeat(bytes));
         let json = format!("{{\"id\": 1, \"name\": \"{}\"}}\n", "x".repeat(50));
         server.write("short.csv", format!("id,name\n{}", row(50).repeat(100_000)));
@@ -53,7 +53,7 @@ fn short_rows_without_a_key_keep_to_one_connection() {
 /// Where each answer takes its time, few are waited for.
 #[test]
 fn a_server_that_is_far_is_asked_seldom() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "id,name\n1,a\n2,b\n");
         server.load(&["t.csv"]).exits(0);
         let proxy = Proxy::start(&server.address, Trick::Slow(Duration::from_millis(15)));

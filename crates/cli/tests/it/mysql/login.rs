@@ -3,7 +3,7 @@ use std::process::Command;
 
 use crate::fixture::{Outcome, finish, start};
 
-use super::server::{Server, for_each_server, rows};
+use super::server::{Server, for_each_server, for_some_servers, rows};
 
 pub(super) const SECRET: &str = "tiger-7-teeth";
 
@@ -65,7 +65,7 @@ pub(super) fn run(server: &Server, args: &[&str], environment: &[(&str, &str)]) 
 
 #[test]
 fn passwords_from_everywhere_and_nobody_sees_them() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         let user = User::new(server, "ALL");
         server.write("t.csv", "id,name\n1,a\nx\n2,b\n");
         let variables = [("MYSQL_PWD", SECRET), ("INRUSH_PASSWORD", SECRET)];
@@ -139,7 +139,7 @@ fn a_password_with_characters_that_mean_something_in_a_url() {
 
 #[test]
 fn a_wrong_password() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         let user = User::new(server, "ALL");
         server.write("t.csv", "id\n1\n");
         let words = ["Access denied", &user.name, "MYSQL_PWD"];
@@ -160,7 +160,7 @@ fn a_wrong_password() {
 
 #[test]
 fn a_database_that_is_not_there() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "id\n1\n");
         let url = server.url().replacen(&server.database, "inrush_nowhere", 1);
         server
@@ -179,7 +179,7 @@ fn a_database_that_is_not_there() {
 
 #[test]
 fn nothing_listens_there() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "id\n1\n");
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -217,7 +217,7 @@ fn nothing_listens_there() {
 
 #[test]
 fn parameters_that_nobody_knows() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "id\n1\n");
         let user = User::new(server, "ALL");
         let separator = if user.url().contains('?') { '&' } else { '?' };
@@ -244,7 +244,7 @@ fn parameters_that_nobody_knows() {
 
 #[test]
 fn privileges_that_are_missing() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server
             .write("t.csv", "id\n1\n")
             .sql("CREATE TABLE t (id INT) ENGINE=InnoDB;; INSERT INTO t VALUES (0)");

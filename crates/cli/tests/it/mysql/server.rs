@@ -15,9 +15,24 @@ pub(super) fn for_each_server(test: impl Fn(&Server)) {
     servers::for_each_server(test);
 }
 
-/// The same while no other test uses the server: the test changes what holds for all of its connections.
+/// The same on one of both kinds, another for each test: for what does not depend on it. `make test-all` takes all.
+pub(super) fn for_some_servers(test: impl Fn(&Server)) {
+    servers::for_some_servers(test);
+}
+
+/// The same on the first server alone, which is a MariaDB: loads take more steps there than on MySQL.
+pub(super) fn for_one_server(test: impl Fn(&Server)) {
+    servers::for_one_server(test);
+}
+
+/// [`for_each_server`] while no other test uses the server: the test changes what holds for all of its connections.
 pub(super) fn alone_on_each_server(test: impl Fn(&Server)) {
     servers::alone_on_each_server(test);
+}
+
+/// The same on one of both kinds.
+pub(super) fn alone_on_some_servers(test: impl Fn(&Server)) {
+    servers::alone_on_some_servers(test);
 }
 
 /// Runs the test with a private server of each version that is meant, which it may kill.

@@ -1,7 +1,7 @@
 use crate::fixture::some;
 
 use super::login::{SECRET, User};
-use super::server::{alone_on_each_server, rows};
+use super::server::{alone_on_each_server, alone_on_some_servers, rows};
 
 #[test]
 fn without_local_infile_another_strategy_is_taken_and_told() {
@@ -91,7 +91,7 @@ fn a_server_that_is_read_only() {
 
 #[test]
 fn a_server_that_answers_with_one_row() {
-    alone_on_each_server(|server| {
+    alone_on_some_servers(|server| {
         server.write("t.csv", "c,b,a\n1,2,3\n4,5,6\n");
         server.sql("CREATE TABLE t (a INT, b INT, c INT, UNIQUE (a), UNIQUE (b)) ENGINE=InnoDB");
         server.with_global("sql_select_limit", "1", || {
@@ -104,7 +104,7 @@ fn a_server_that_answers_with_one_row() {
 
 #[test]
 fn a_server_that_looks_at_few_rows() {
-    alone_on_each_server(|server| {
+    alone_on_some_servers(|server| {
         server
             .write("t.csv", "id\n1\n2\n3\n")
             .sql("CREATE TABLE t (id INT) ENGINE=InnoDB;; INSERT INTO t VALUES (-1), (-2)");
@@ -118,7 +118,7 @@ fn a_server_that_looks_at_few_rows() {
 /// The server shows a default as clocks of the session show it, and no two of a load's have another zone.
 #[test]
 fn a_default_is_the_same_in_every_session_of_a_load() {
-    alone_on_each_server(|server| {
+    alone_on_some_servers(|server| {
         server.write("t.csv", "at\n2024-01-01T00:00:00Z\n");
         server.sql(
             "CREATE TABLE t (at TIMESTAMP NOT NULL DEFAULT '2000-01-01 12:00:00') ENGINE=InnoDB",
@@ -134,7 +134,7 @@ fn a_default_is_the_same_in_every_session_of_a_load() {
 
 #[test]
 fn a_table_that_is_full() {
-    alone_on_each_server(|server| {
+    alone_on_some_servers(|server| {
         let text: String = (1..=2000).map(|id| format!("{id},name\n")).collect();
         server.write("t.csv", format!("id,name\n{text}"));
         server.sql("SET SESSION max_heap_table_size = 16384;; CREATE TABLE t (id INT, name CHAR(200)) ENGINE=MEMORY");
@@ -149,7 +149,7 @@ fn a_table_that_is_full() {
 
 #[test]
 fn zero_dates_are_taken_where_the_server_takes_them() {
-    alone_on_each_server(|server| {
+    alone_on_some_servers(|server| {
         server.write("t.csv", "id,day,moment\n1,0000-00-00,\n2,2013-00-00,\n3,,0000-00-00 00:00:00\n4,2013-01-01,\n5,2013-02-30,\n");
         let columns = "CREATE TABLE t (id INT PRIMARY KEY, day DATE, moment DATETIME)";
         for (mode, good) in [
@@ -159,7 +159,9 @@ fn zero_dates_are_taken_where_the_server_takes_them() {
             ("'ALLOW_INVALID_DATES'", &[1, 2, 3, 4, 5]),
         ] {
             server.with_global("sql_mode", mode, || {
-                for strategy in ["load-data", "load-data-server", "values", "prepared", "row-sql"] {
+                for strategy in
+                    some(vec!["load-data", "load-data-server", "values", "prepared", "row-sql"])
+                {
                     server.drop_table("t").sql(columns);
                     let run = server.load(&[
                         "t.csv",
@@ -312,7 +314,7 @@ fn a_server_that_wants_a_key_for_each_change_or_looks_at_no_check() {
 /// Names are asked for before the load's own mode is set.
 #[test]
 fn a_name_with_a_backslash_is_the_same_in_every_mode() {
-    alone_on_each_server(|server| {
+    alone_on_some_servers(|server| {
         server.write("t.csv", "a\n1\n");
         server.with_global("sql_mode", "'NO_BACKSLASH_ESCAPES'", || {
             server.load(&["t.csv", "--table", r"o\q"]).exits(0);

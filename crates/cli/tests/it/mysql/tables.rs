@@ -1,10 +1,10 @@
 use crate::fixture::{json_lines, some};
 
-use super::server::{Server, for_each_server, rows};
+use super::server::{Server, for_each_server, for_some_servers, rows};
 
 #[test]
 fn columns_are_found_by_name_and_the_rest_has_its_default() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "NAME,Id\nb,2\n,3\n");
         for way in some(server.ways_into_empty()) {
             server.sql(
@@ -23,7 +23,7 @@ fn columns_are_found_by_name_and_the_rest_has_its_default() {
 
 #[test]
 fn a_column_that_counts_keeps_the_numbers_of_the_file_even_0() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "id,name\n0,zero\n5,five\n").write("names.csv", "name\na\nb\n");
         server.write("null.csv", "id,name\n,who\n");
         for way in some(server.ways_into_empty()) {
@@ -49,7 +49,7 @@ fn a_column_that_counts_keeps_the_numbers_of_the_file_even_0() {
 
 #[test]
 fn a_column_that_counts_goes_on_where_it_was() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "name\na\nb\n");
         for way in some(server.ways_into_empty()) {
             server.sql(
@@ -66,7 +66,7 @@ fn a_column_that_counts_goes_on_where_it_was() {
 /// A statement takes a number for each of its rows, also one that is taken back because of a bad row.
 #[test]
 fn a_column_that_has_counted_to_its_end_makes_no_bad_rows() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         let name = |n: u32| if n == 110 { 1 } else { n };
         let rows: String = (1..=120).map(|n| format!("{},b\n", name(n))).collect();
         server
@@ -97,7 +97,7 @@ fn a_column_that_has_counted_to_its_end_makes_no_bad_rows() {
 /// What triggers write is refused in the same words as the numbers that the server makes.
 #[test]
 fn what_triggers_repeat_is_a_bad_row_beside_a_column_that_counts() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "n\n1\n300\n300\n3\n");
         for (trigger, stored) in [
             ("AFTER INSERT ON t FOR EACH ROW INSERT INTO log VALUES (NEW.n)", 3),
@@ -429,7 +429,7 @@ fn columns(server: &Server) -> Vec<Column> {
 
 #[test]
 fn every_type_keeps_what_it_can_and_refuses_the_rest() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         let columns = columns(server);
         let names: Vec<String> = (0..columns.len()).map(|at| format!("c{at}")).collect();
         let declared: Vec<String> = columns
@@ -547,7 +547,7 @@ fn rows_that_a_trigger_a_parent_or_a_check_refuses_are_bad_rows() {
 /// InnoDB checks row by row whether others refer to the one that is deleted.
 #[test]
 fn rows_that_refer_to_others_of_their_table_go_with_them() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "id,boss\n1,\n2,1\n").sql(
             "CREATE TABLE t (id INT PRIMARY KEY, boss INT, FOREIGN KEY (boss) REFERENCES t (id)) ENGINE=InnoDB;;
              INSERT INTO t VALUES (5, NULL), (6, 5)",
@@ -569,7 +569,7 @@ fn rows_that_refer_to_others_of_their_table_go_with_them() {
 /// MariaDB counts warnings of statements in triggers, and shows none of them.
 #[test]
 fn what_a_trigger_is_warned_of_is_no_fault_of_the_row() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "id,name\n1,a\n2,b\n1,c\n").sql(
             "CREATE TABLE other (id INT PRIMARY KEY, n INT);; CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(9)) ENGINE=InnoDB;;
              CREATE TRIGGER look BEFORE INSERT ON t FOR EACH ROW
@@ -618,7 +618,7 @@ fn a_text_that_a_check_makes_json_is_a_column_of_documents() {
 
 #[test]
 fn a_column_that_takes_no_text_can_be_left_out() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "id,g\n1,\n").sql("CREATE TABLE t (id INT, g GEOMETRY)");
         server.refuses(&["t.csv"]).says(&["column g", "--drop g leaves it out"]);
         server.load(&["t.csv", "--drop", "g"]).exits(0);
@@ -628,7 +628,7 @@ fn a_column_that_takes_no_text_can_be_left_out() {
 
 #[test]
 fn a_table_that_others_refer_to_stays_their_parent() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "id\n1\n2\n").sql(
             "CREATE TABLE t (id INT PRIMARY KEY) ENGINE=InnoDB;;
              CREATE TABLE child (t INT, FOREIGN KEY (t) REFERENCES t (id)) ENGINE=InnoDB",
@@ -653,7 +653,7 @@ fn a_table_that_others_refer_to_stays_their_parent() {
 
 #[test]
 fn what_belongs_to_a_table_stays_when_another_takes_its_place() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "id,name\n1,a\n2,b\n");
         let table = "CREATE TABLE t (id INT NOT NULL AUTO_INCREMENT, name VARCHAR(9) COLLATE utf8mb4_bin COMMENT 'of whom',
              PRIMARY KEY (id), KEY by_name (name)) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COMMENT='people'
@@ -671,7 +671,7 @@ fn what_belongs_to_a_table_stays_when_another_takes_its_place() {
 
 #[test]
 fn a_view_takes_rows_where_the_server_lets_it_and_is_never_replaced() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("few.csv", "id\n1\n200\n3\n").write("two.csv", "id,n\n1,1\n").sql(
             "CREATE TABLE t (id INT);; INSERT INTO t VALUES (7);;
              CREATE VIEW few AS SELECT id FROM t WHERE id < 100 WITH CHECK OPTION;;
@@ -692,7 +692,7 @@ fn a_view_takes_rows_where_the_server_lets_it_and_is_never_replaced() {
 
 #[test]
 fn rows_that_go_with_those_behind_a_view_are_not_lost() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         let base =
             "CREATE TABLE base (id INT PRIMARY KEY) ENGINE=InnoDB;; INSERT INTO base VALUES (1)";
         let child = "CREATE TABLE child (p INT, FOREIGN KEY (p) REFERENCES base (id) ON DELETE CASCADE) ENGINE=InnoDB;; INSERT INTO child VALUES (1)";
@@ -735,7 +735,7 @@ fn rows_that_go_with_those_behind_a_view_are_not_lost() {
 
 #[test]
 fn what_a_replaced_table_had_is_listed() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "id,name\n1,a\n");
         server.sql(
             "CREATE TABLE t (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20) NOT NULL DEFAULT 'NOT NULL x', n INT COMMENT 'k', \
@@ -751,7 +751,7 @@ fn what_a_replaced_table_had_is_listed() {
 
 #[test]
 fn views_and_triggers_that_a_replaced_table_breaks_are_named() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "id,name\n1,a\n").write("all.csv", "NAME,id,note\na,1,b\n");
         for statement in [
             "CREATE TABLE t (id INT, name TEXT, note TEXT)",
@@ -776,7 +776,7 @@ fn views_and_triggers_that_a_replaced_table_breaks_are_named() {
 
 #[test]
 fn a_table_of_another_database_is_not_looked_for_in_this_one() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         server.write("t.csv", "id\n1\n");
         let named = format!("{}.t", server.database);
         let advice = format!("/{}, and the table with --table t", server.database);
@@ -791,7 +791,7 @@ fn a_table_of_another_database_is_not_looked_for_in_this_one() {
 
 #[test]
 fn names_that_the_server_can_not_keep_are_refused_by_the_plan() {
-    for_each_server(|server| {
+    for_some_servers(|server| {
         let long = "n".repeat(65);
         server.write("t.csv", "id\n1\n").write("c.csv", format!("id,{long}\n1,2\n"));
         let url = server.url();
