@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::crash::signal;
-use crate::fixture::{Outcome, finish, start, wait_until};
+use crate::fixture::{Outcome, finish, size, start, wait_until};
 use crate::proxy::{self, Fate, Proxy};
 use crate::servers::{Database, Server};
 
@@ -65,7 +65,7 @@ pub(crate) struct Case {
 /// Rows of the file.
 const ROWS: i64 = 2_000;
 
-/// Each case, stopped once from the terminal and by who manages services, a second time where the first does not end it, and by a
+/// Each case, by other ways for each where the tests do not take their time: stopped once from the terminal and by who manages services, a second time where the first does not end it, and by a
 /// connection that is lost.
 pub(crate) fn while_the_commit_has_no_answer<D: Database>(
     server: &Server<D>,
@@ -75,8 +75,10 @@ pub(crate) fn while_the_commit_has_no_answer<D: Database>(
 ) {
     let rows: String = (1..=ROWS).map(|id| format!("{id},name {id}\n")).collect();
     server.write("t.csv", format!("id,name\n{rows}")).write("old.csv", "id,name\n-1,old\n");
-    for Case { load, moment } in cases {
-        for signals in [&["INT"][..], &["TERM"], &["INT", "INT"], &[]] {
+    for (number, Case { load, moment }) in cases.iter().enumerate() {
+        let ways = [&["INT"][..], &[], &["INT", "INT"], &["TERM"]];
+        let first = number % 2 * 2;
+        for signals in size(&ways[first..first + 2], &ways[..]).iter().copied() {
             let what = format!("{load:?}, {moment:?}, {signals:?} on {}", server.name());
             println!("{what}");
             for table in ["t", "inrush_steps"] {

@@ -243,7 +243,7 @@ fn exactly_the_good_rows_among_answers_to_conflicts() {
 
 #[test]
 fn three_in_a_hundred_rows_are_bad() {
-    let rows = size(20_000_i64, 100_000);
+    let rows = size(4_000_i64, 100_000);
     for_each_server(|server| {
         let (mut file, mut rejects) = ("id,n,name\n".to_owned(), "id,n,name\n".to_owned());
         for id in 1..=rows {
@@ -260,7 +260,7 @@ fn three_in_a_hundred_rows_are_bad() {
         }
         let bad = rejects.lines().count() as i64 - 1;
         server.write("t.csv", file);
-        for strategy in ["copy-binary", "copy-text", "copy-server", "unnest", "values"] {
+        for strategy in some(vec!["copy-binary", "copy-text", "copy-server", "unnest", "values"]) {
             server.sql("CREATE TABLE t (id int PRIMARY KEY, n int CHECK (n >= 0), name text)");
             let load =
                 ["t.csv", "--strategy", strategy, "--max-rejects", "4%", "--verify", "checksum"];

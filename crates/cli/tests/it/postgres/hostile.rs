@@ -26,7 +26,7 @@ fn lied_to(
     args: &[&str],
 ) -> Lied {
     // A server that is slow may take longer than the first of these for what comes before.
-    for patience in [2, 10, 40] {
+    for patience in [1, 10, 40] {
         let proxy = Proxy::start(&server.address, Trick::At { after, words, act: act() });
         let (run, most) = load(server, &proxy, patience, args);
         if proxy.has_happened() {

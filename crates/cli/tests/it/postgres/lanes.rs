@@ -1,5 +1,5 @@
 use crate::contract::Place as _;
-use crate::fixture::{Outcome, finish, start, wait_until, wait_until_it_waits};
+use crate::fixture::{Outcome, finish, some, start, wait_until, wait_until_it_waits};
 use crate::servers::OnDrop;
 
 use super::proxy::{Proxy, Trick};
@@ -17,18 +17,19 @@ fn over<'a>(strategy: &'a str, lanes: &'a str) -> [&'a str; 6] {
 fn of_two_rows_with_one_key_the_later_one_in_the_file_is_the_bad_one() {
     for_each_server(|server| {
         let row = |id: usize| match id {
-            3900 => "10,late\n".to_owned(),
+            900 => "10,late\n".to_owned(),
             _ => format!("{id},name {id}\n"),
         };
-        let text: String = (1..=4000).map(row).collect();
+        let text: String = (1..=1000).map(row).collect();
         server.write("t.csv", format!("id,name\n{text}"));
-        for (strategy, lanes) in STRATEGIES.into_iter().zip(["2", "4", "3", "2", "1", "2", "3"]) {
+        let ways = STRATEGIES.into_iter().zip(["2", "4", "3", "2", "1", "2", "3"]);
+        for (strategy, lanes) in some(ways.collect()) {
             for indexes in ["indexes=before", "indexes=after"] {
                 let key = ["t.csv", "--primary-key", "id", "--set", indexes];
                 let load = [&key[..], &over(strategy, lanes)].concat();
                 let refused = server.refuses(&load);
                 if indexes.ends_with("before") {
-                    refused.says(&["t.csv: line 3901"]);
+                    refused.says(&["t.csv: line 901"]);
                 }
                 if indexes.ends_with("after") {
                     continue;
@@ -36,7 +37,7 @@ fn of_two_rows_with_one_key_the_later_one_in_the_file_is_the_bad_one() {
                 server.load(&[&load[..], &["--max-rejects", "1"]].concat()).exits(3);
                 assert_eq!(server.read("t.rejects.csv"), b"id,name\n10,late\n", "{strategy}");
                 let stored = server.query("SELECT count(*), min(id), max(id) FROM t");
-                assert_eq!(stored, rows![[3999, 1, 4000]], "{strategy}");
+                assert_eq!(stored, rows![[999, 1, 1000]], "{strategy}");
                 assert_eq!(server.query("SELECT name FROM t WHERE id = 10"), rows![["name 10"]]);
                 server.drop_table("t");
                 for file in ["t.rejects.csv", "t.rejects.csv.jsonl"] {
@@ -46,19 +47,19 @@ fn of_two_rows_with_one_key_the_later_one_in_the_file_is_the_bad_one() {
         }
         // Nobody has said how: the same row is the bad one.
         let load = ["t.csv", "--primary-key", "id", "--lanes", "3", "--chunk-size", "1k"];
-        server.refuses(&load).says(&["t.csv: line 3901"]);
+        server.refuses(&load).says(&["t.csv: line 901"]);
     });
 }
 
 #[test]
 fn several_connections_share_the_work() {
     for_each_server(|server| {
-        let text: String = (1..=20_000).map(|id| format!("{id},{}\n", "x".repeat(50))).collect();
+        let text: String = (1..=4000).map(|id| format!("{id},{}\n", "x".repeat(50))).collect();
         server.write("t.csv", format!("id,name\n{text}"));
         let report =
             server.report(&["t.csv", "--lanes", "3", "--chunk-size", "4k", "--verify", "checksum"]);
         assert_eq!(report["plan"]["lanes"], 3);
-        assert_eq!(server.query("SELECT count(*), sum(id) FROM t"), rows![[20_000, 200_010_000]]);
+        assert_eq!(server.query("SELECT count(*), sum(id) FROM t"), rows![[4000, 8_002_000]]);
         // An existing table is written to over one.
         let append = ["t.csv", "--if-exists", "append", "--lanes", "2"];
         let report = server.report(&append);
@@ -180,7 +181,7 @@ fn a_user_who_may_read_and_write_the_table_needs_no_more() {
         server.write("t.csv", "id,name\n1,a\nx,b\n0,c\n2,d\n");
         let database = &server.database;
         server.sql(&format!("REVOKE TEMPORARY ON DATABASE {database} FROM public"));
-        for strategy in STRATEGIES {
+        for strategy in some(STRATEGIES.to_vec()) {
             if strategy == "copy-server" {
                 continue;
             }
@@ -233,7 +234,7 @@ fn rights_to_columns_are_enough_for_rows_that_repeat_a_key() {
 #[test]
 fn a_user_with_few_connections_has_lanes_for_them() {
     for_each_server(|server| {
-        let text: String = (1..=80_000).map(|id| format!("{id},{}\n", "x".repeat(50))).collect();
+        let text: String = (1..=9000).map(|id| format!("{id},{}\n", "x".repeat(500))).collect();
         server.write("t.csv", format!("id,name\n{text}"));
         for (limit, lanes) in [(1, 1), (2, 1), (4, 2)] {
             with_user(server, &["CREATE, USAGE ON SCHEMA public"], |url| {

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use crate::contract::{TWO_LANES, Traits, select};
-use crate::fixture::{Fixture, quoted};
+use crate::fixture::{Fixture, quoted, size};
 use crate::servers::{self, Database, Family, State};
 
 pub(super) use crate::servers::{Extras, Rows, Way, rows};
@@ -234,10 +234,16 @@ impl Server {
         self.sql(&format!("DROP TABLE IF EXISTS {} CASCADE", quoted(table)))
     }
 
-    /// Every way to write into a table that the load makes.
+    /// Every way to write into a table that the load makes; over one connection and over two, by turns where the tests do not take their
+    /// time.
     pub(super) fn ways_into_new(&self) -> Vec<Way> {
-        let with = |lanes| self.ways_into_used().into_iter().map(move |way| Way { lanes, ..way });
-        with("1").chain(with("2")).collect()
+        let lanes = ["1", "2"];
+        let over = |number: usize| size(&lanes[number % 2..=number % 2], &lanes[..]).to_vec();
+        let ways = self.ways_into_used().into_iter().enumerate();
+        ways.flat_map(|(number, way)| {
+            over(number).into_iter().map(move |lanes| Way { strategy: way.strategy.clone(), lanes })
+        })
+        .collect()
     }
 
     /// Every way to write into an existing table.
