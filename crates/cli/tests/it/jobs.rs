@@ -1456,13 +1456,13 @@ fn writes_more<D: Database>(server: &Server<D>, header: &str, rows: &str) -> Chi
 pub(crate) fn late_rows<D: Database>(server: &Server<D>) {
     // Wide rows: a load looks at the first megabyte before it begins.
     let pad = "x".repeat(200);
-    let rows: String = (2..7_000).map(|id| format!("{id},{pad}\n")).collect();
-    server.write("a.csv", format!("id,pad\n1,{pad}\n"));
+    let rows: String = (2..7_000).map(|id| format!("{pad},{id}\n")).collect();
+    server.write("a.csv", format!("pad,id\n{pad},1\n"));
     for end in ["", "abort", "publish"] {
         drop_table(server, "t");
         begun(server, "a.csv", &["--guarantee", "none"]);
         let token = server.inrush(&["job", "write", "job.json", "a.csv"]).exits(0);
-        let mut writes = writes_more(server, "id,pad", &rows);
+        let mut writes = writes_more(server, "pad,id", &rows);
         wait_until_it_waits(&writes);
         let ledger = job::LEDGER;
         run(
@@ -1477,7 +1477,7 @@ pub(crate) fn late_rows<D: Database>(server: &Server<D>) {
             "publish" => drop(published(server, std::slice::from_ref(&token)).exits(0)),
             _ => {}
         }
-        writes.stdin.take().unwrap().write_all(b"7000,\n").unwrap();
+        writes.stdin.take().unwrap().write_all(b",7000\n").unwrap();
         let done = writes.wait_with_output().unwrap();
         let done = Outcome::of(end.to_owned(), (done.status, done.stdout, done.stderr));
         if end.is_empty() {
