@@ -96,7 +96,7 @@ fn a_plan_says_what_load_would_do_and_touches_nothing() {
 #[test]
 fn progress_is_for_standard_error_and_can_be_read_by_programs() {
     let fixture = Fixture::new();
-    let rows: String = (0..200_000).map(|n| format!("{n},name {n}\n")).collect();
+    let rows: String = (0..4_000).map(|n| format!("{n},name {n}{:900}\n", ".")).collect();
     fixture.write("in.csv", format!("id,name\n{rows}"));
     let run = fixture.load(&["in.csv", "t.db", "--progress", "json", "--json"]).exits(0);
     run.json();
@@ -109,13 +109,13 @@ fn progress_is_for_standard_error_and_can_be_read_by_programs() {
     // However fast it is, the last line of rows is the whole.
     let last = run.stderr.lines().rfind(|line| line.contains("\"rows\"")).unwrap();
     let last: Json = serde_json::from_str(last).unwrap();
-    assert_eq!(last["rows"], 200_000);
+    assert_eq!(last["rows"], 4_000);
     assert!(last["bytes"].as_u64() >= Some(rows.len() as u64), "{last}");
     // What happens on the way, too.
     // Between the places that are looked at before.
-    let middle = rows.find("137500,").unwrap();
+    let middle = rows.find("\n2750,").unwrap();
     let (before, behind) = rows.split_at(middle);
-    fixture.write("late.csv", format!("id,name\n{before}late,x\n{behind}"));
+    fixture.write("late.csv", format!("id,name\n{before}\nlate,x{behind}"));
     let run = fixture.load(&["late.csv", "late.db", "--progress", "json"]).exits(0);
     let lines = run.stderr.lines().map(|line| serde_json::from_str(line).expect(line));
     let lines: Vec<Json> = lines.collect();
@@ -128,7 +128,7 @@ fn progress_is_for_standard_error_and_can_be_read_by_programs() {
     assert_eq!(load(&["--progress", "none"]).stderr, "");
     let quiet = load(&["--quiet"]);
     assert_eq!((quiet.stdout.as_str(), quiet.stderr.as_str()), ("", ""));
-    load(&["--progress", "plain"]).says(&["loading", "200,000 rows", "committing"]);
+    load(&["--progress", "plain"]).says(&["loading", "4,000 rows", "committing"]);
     load(&["--verbose"]).says(&["strategy  sqlite/pages"]).prints(&["busy", "synchronous = full"]);
 }
 

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 
 use serde_json::json;
 
-use crate::fixture::{Fixture, Outcome, finish, json_lines, rows, start};
+use crate::fixture::{Fixture, Outcome, finish, json_lines, rows, some, start};
 
 #[test]
 fn several_files_go_into_one_table() {
@@ -728,15 +728,20 @@ fn a_quote_that_is_never_closed_is_an_error_and_makes_no_rows_of_lines() {
 fn a_stray_quote_costs_its_line_and_no_column() {
     let fixture = Fixture::new();
     let load = ["t.csv", "t.db", "--if-exists", "replace", "--max-rejects", "1"];
-    for delimiter in [",", ";", "\t", "|"] {
-        for (column, header, rows) in
-            [(0, true, 40), (1, true, 40), (2, false, 40), (0, false, 90_000)]
-        {
+    let long = "word".repeat(100);
+    for delimiter in some(vec![",", ";", "\t", "|"]) {
+        // The last is longer than what is looked at.
+        for (column, header, rows, word) in [
+            (0, true, 40, "word"),
+            (1, true, 40, "word"),
+            (2, false, 40, "word"),
+            (0, false, 1_500, long.as_str()),
+        ] {
             for stray in [1, 2, 30] {
                 let field = |row: usize, at: usize| match (row, at) {
                     at if at == (stray, column) => format!("\"{row}"),
                     (_, 0) => row.to_string(),
-                    _ => "word".to_owned(),
+                    _ => word.to_owned(),
                 };
                 let row = |row| [0, 1, 2].map(|at| field(row, at)).join(delimiter) + "\n";
                 let names = ["id", "a", "b"].join(delimiter) + "\n";

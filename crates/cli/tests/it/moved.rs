@@ -19,17 +19,18 @@ fn load(fixture: &Fixture, name: &str, how: &str, loss: Loss) -> Outcome {
     let mut child = start(&mut fixture.command(&args));
     let input = child.stdin.as_mut().unwrap();
     let long = "x".repeat(500);
-    let rows: String = (1..=8_000).map(|n| format!("{n},{long}\n")).collect();
+    let rows: String = (1..=4_000).map(|n| format!("{n},{long}\n")).collect();
     input.write_all(b"id,name\n").unwrap();
     input.write_all(rows.as_bytes()).unwrap();
     wait_until_it_waits(&child);
     lose(fixture, name, loss);
-    Outcome::of(format!("{how}, {loss:?}"), finish(child, b"8001,last\n"))
+    Outcome::of(format!("{how}, {loss:?}"), finish(child, b"4001,last\n"))
 }
 
 /// The same in steps, between two of them.
 fn load_in_steps(fixture: &Fixture, name: &str, loss: Loss) -> Outcome {
-    let rows: String = (1..=400_000).map(|n| format!("{n},name {n}\n")).collect();
+    let long = "x".repeat(500);
+    let rows: String = (1..=20_000).map(|n| format!("{n},{long}\n")).collect();
     fixture.write("big.csv", format!("id,name\n{rows}"));
     let bytes = || {
         let of_it = fixture.names().into_iter().filter(|found| found.starts_with(name));
@@ -41,7 +42,7 @@ fn load_in_steps(fixture: &Fixture, name: &str, loss: Loss) -> Outcome {
     };
     let before: u64 = bytes();
     let args = ["load", "big.csv", name, "--table", "t", "--if-exists", "append"];
-    let steps = ["--guarantee", "chunks", "--commit-rows", "1000", "--chunk-size", "16k"];
+    let steps = ["--guarantee", "chunks", "--commit-rows", "100", "--chunk-size", "16k"];
     let child = start(&mut fixture.command(&[&args[..], &steps].concat()));
     wait_until("some steps", || bytes() > before + 200_000);
     lose(fixture, name, loss);
@@ -134,7 +135,8 @@ fn a_link_that_leads_to_another_database_meanwhile_is_noticed() {
         "--header",
         "yes",
     ]));
-    let rows: String = (0..300_000).map(|n| format!("{n},a\n")).collect();
+    let long = "x".repeat(500);
+    let rows: String = (0..4_000).map(|n| format!("{n},{long}\n")).collect();
     let input = child.stdin.as_mut().unwrap();
     input.write_all(format!("id,name\n{rows}").as_bytes()).unwrap();
     wait_until_it_waits(&child);

@@ -120,7 +120,7 @@ fn a_longer_load_draws_a_line_in_our_units_and_takes_it_away() {
 #[test]
 fn a_file_fills_a_bar() {
     let fixture = Fixture::new();
-    let rows: String = (0..400_000).map(|n| format!("{n},name {n}\n")).collect();
+    let rows: String = (0..120_000).map(|n| format!("{n},name {n}{:40}\n", ".")).collect();
     fixture.write("in.csv", format!("id,name\n{rows}"));
     // Row by row, so that it takes its time.
     let args = ["load", "in.csv", "t.db", "--strategy", "row-sql", "--durability", "none"];

@@ -125,16 +125,13 @@ fn a_column_of_numbers_that_becomes_text_says_why_and_what_to_say() {
 fn what_a_later_row_makes_text_of_is_told_with_its_line() {
     // Beyond what is looked at before.
     let fixture = Fixture::new();
-    let row = |n: u32| match n {
-        200_000 => "free\n".to_owned(),
-        n => format!("{n}.5\n"),
-    };
-    let text: String = (0..400_000).map(row).collect();
-    fixture.write("t.csv", format!("amount\n{text}"));
+    fixture.write("t.csv", surprising("free", "2013-01-01").replace(",5,", ",5.5,"));
     let report = fixture.load(&["t.csv", "t.db", "--json"]).exits(0).json();
     let warnings = report["warnings"].to_string();
-    assert!(warnings.contains("column amount is text: 399999 of 400000"), "{warnings}");
-    assert!(warnings.contains("'free' (line 200002)"), "{warnings}");
+    let said = format!("column n is text: {} of {ROWS}", ROWS - 1);
+    assert!(warnings.contains(&said), "{warnings}");
+    let said = format!("'free' (line {})", surprising_row() + 2);
+    assert!(warnings.contains(&said), "{warnings}");
 }
 
 #[test]
@@ -212,18 +209,19 @@ const HEAD: usize = 1 << 20;
 const PLACE: usize = 64 << 10;
 const PLACES: usize = 8;
 
-/// Rows of the surprising file; of 64 bytes each, they make 3.8 MiB.
-const ROWS: usize = 62_500;
+/// Rows of the surprising file. They are wide, as it takes the time of rows and not of bytes; all of them make twice the head.
+const ROWS: usize = 2_250;
+const ROW: usize = 1024;
 
 /// Where the mismatch is: in the middle between two of the places.
 fn surprising_row() -> usize {
-    let step = (ROWS * 64 - PLACE) / PLACES;
+    let step = (ROWS * ROW - PLACE) / PLACES;
     let byte = step * 4 + step / 2 + PLACE / 2;
     assert!(byte > HEAD);
-    byte / 64
+    byte / ROW
 }
 
-/// `id,n,day,name` with as many rows as make 3.8 MiB; in one of them, which no sample sees, another `n` and `day`.
+/// `id,n,day,name` in one row of which, that no sample sees, another `n` and `day`.
 fn surprising(n: &str, day: &str) -> String {
     let mut text = String::from("id,n,day,name\n");
     for row in 0..ROWS {
@@ -231,7 +229,7 @@ fn surprising(n: &str, day: &str) -> String {
         let (n, day) = if row == surprising_row() { (n, day) } else { ("5", "2013-01-01") };
         let fields = format!("{id},{n},{day},");
         text.push_str(&fields);
-        text.push_str(&"x".repeat(63usize.saturating_sub(fields.len())));
+        text.push_str(&"x".repeat(ROW - 1 - fields.len()));
         text.push('\n');
     }
     text
@@ -298,7 +296,7 @@ fn two_mismatches_cost_one_restart() {
     fixture.write("t.csv", surprising("1.5", "2012-02-30"));
     let run = fixture.load(&["t.csv", "t.db"]).exits(0).says(&["started again"]);
     assert_eq!(run.stderr.matches("started again").count(), 1, "{}", run.stderr);
-    run.prints(&["note:", "started again", "62,500 rows"]);
+    run.prints(&["note:", "started again", "2,250 rows"]);
     assert_all_kept(&fixture, "1.5", "2012-02-30");
     assert_eq!(fixture.columns("t.db", "t")[1].1, "REAL");
     assert_eq!(fixture.columns("t.db", "t")[2].1, "TEXT");
@@ -325,11 +323,22 @@ fn a_mismatch_in_a_compressed_file_is_no_other() {
     assert_all_kept(&fixture, "x", "2012-02-30");
 }
 
-/// A load of a compressed file, of which a sample is the head alone: rows that fill it, and then others.
+/// What makes rows wide, so that few of them fill the head.
+fn wide() -> String {
+    "w".repeat(1000)
+}
+
+/// A load of a compressed file, of which a sample is the head alone: rows that fill it, and then others. All have one more column.
 fn behind_the_sample(header: &str, early: &str, late: &str, options: &[&str]) -> (Fixture, Json) {
     let fixture = Fixture::new();
+    let delimiter = if header.contains(';') { ';' } else { ',' };
+    let with = |rows: &str, last: &str| -> String {
+        rows.lines().map(|row| format!("{row}{delimiter}{last}\n")).collect()
+    };
+    let early = with(early, &wide());
     let early = early.repeat((5 << 18) / early.len());
-    fixture.write("t.csv.gz", gzip(format!("{header}\n{early}{late}").as_bytes()));
+    let text = format!("{header}{delimiter}wide\n{early}{}", with(late, ""));
+    fixture.write("t.csv.gz", gzip(text.as_bytes()));
     let report = fixture.report(&[&["t.csv.gz", "t.db"], options].concat());
     (fixture, report)
 }
@@ -347,7 +356,7 @@ fn a_column_without_a_value_in_the_sample_is_of_the_type_of_its_values() {
     assert_eq!(late, rows![["2024-08-24", 99.5, ()], [(), 7.0, "x"]]);
     let check = fixture.inrush(&[&["check", "t.csv.gz", "--json"], &OPTIONS[..]].concat()).json();
     let checked = check["columns"].as_array().unwrap().iter().map(|column| &column["type"]);
-    assert_eq!(checked.collect::<Vec<_>>(), ["integer", "date", "float", "text"]);
+    assert_eq!(checked.collect::<Vec<_>>(), ["integer", "date", "float", "text", "text"]);
     // What some of the values are says that all have to be looked at, and not what they are.
     let (_, report) = load("2;;99,50;\n3;;x;\n");
     assert_eq!(types(&report), ["text"; 3]);
@@ -361,7 +370,8 @@ fn a_column_without_a_value_in_the_sample_is_of_the_type_of_its_values() {
 #[test]
 fn a_column_without_a_value_in_the_sample_of_a_pipe_is_told() {
     let fixture = Fixture::new();
-    let text = format!("id,closed,more\n{}2,3,x\n", "1,,\n".repeat(300_000));
+    let early = format!("1,,,{}\n", wide()).repeat(1_200);
+    let text = format!("id,closed,more,wide\n{early}2,3,x,\n");
     let run = fixture.load_reading(text.as_bytes(), &["-", "t.db", "--table", "t"]).exits(0);
     run.prints(&["column closed is text: the first rows have no value", "--type closed=TYPE"]);
     assert_eq!(fixture.query("t.db", "SELECT closed FROM t WHERE id = 2"), rows![["3"]]);
@@ -624,13 +634,14 @@ fn a_decimal_or_json_column_of_a_new_table_keeps_its_text() {
 #[test]
 fn more_bad_rows_than_are_allowed_make_a_tolerated_column_text() {
     let files = Fixture::new();
+    let wide = wide();
     let row = |n: usize| match n {
         // Where no sample is taken.
-        5 | 160_000..160_010 => format!("{n},free\n"),
-        n => format!("{n},{n}.5\n"),
+        5 | 2_000..2_010 => format!("{n},free,{wide}\n"),
+        n => format!("{n},{n}.5,{wide}\n"),
     };
-    let text: String = (0..200_000).map(row).collect();
-    files.write("in.csv", format!("id,amount\n{text}"));
+    let text: String = (0..2_500).map(row).collect();
+    files.write("in.csv", format!("id,amount,wide\n{text}"));
     let load = |limit: &str| {
         let args = ["in.csv", "t.db", "--max-rejects", limit, "--if-exists", "replace", "--json"];
         files.load(&args)
@@ -640,7 +651,7 @@ fn more_bad_rows_than_are_allowed_make_a_tolerated_column_text() {
     assert_eq!(report["rows_rejected"], 11);
     let report = load("5").exits(0).json();
     assert_eq!(report["plan"]["columns"][1]["type"], "text");
-    assert_eq!(report["rows_loaded"], 200_000);
+    assert_eq!(report["rows_loaded"], 2_500);
     let notes = report["warnings"].to_string();
     assert!(
         notes.contains("the load started again") && notes.contains("'free' (line 7)"),
@@ -794,7 +805,7 @@ fn a_column_whose_values_an_option_reads_in_part_says_so() {
 #[test]
 fn values_that_most_of_a_column_are_not_leave_the_others_what_options_make_of_them() {
     let files = Fixture::new();
-    let thousands = "a;1.234\n".repeat(200_000);
+    let thousands = format!("{};1.234\n", wide()).repeat(1_600);
     files.write("in.csv", format!("k;v\n{thousands}b;1.5\n"));
     let numbers = ["--decimal", ",", "--thousands", "."];
     let into = ["in.csv", "t.db", "--table", "t", "--if-exists", "replace"];
@@ -802,15 +813,15 @@ fn values_that_most_of_a_column_are_not_leave_the_others_what_options_make_of_th
     let found = || files.query("t.db", "SELECT v, count(*) FROM t GROUP BY 1 ORDER BY 1");
     let notes = files.report(&load(&numbers))["warnings"].to_string();
     assert!(notes.contains("column v is text") && notes.contains("'1.5'"), "{notes}");
-    assert_eq!(found(), rows![["1.234", 200_000], ["1.5", 1]]);
+    assert_eq!(found(), rows![["1.234", 1_600], ["1.5", 1]]);
     let allowed = [&numbers[..], &["--max-rejects", "1%"]].concat();
     files.load(&load(&allowed)).exits(3);
-    assert_eq!(found(), rows![[1234, 200_000]]);
+    assert_eq!(found(), rows![[1234, 1_600]]);
     // As the note has it.
     let way = "--decimal v=. takes all values as they are written";
     assert!(notes.contains(way), "{notes}");
     files.load(&load(&[&numbers[..], &["--decimal", "v=."]].concat())).exits(0);
-    assert_eq!(found(), rows![[1.234, 200_000], [1.5, 1]]);
+    assert_eq!(found(), rows![[1.234, 1_600], [1.5, 1]]);
     // A value that none of them is as it stands, beside one that only is a number as it stands.
     files.write("in.csv", "k;v\na;1.234\na;2.500\na;1.234,5\na;1.5\n");
     let notes = files.report(&load(&numbers))["warnings"].to_string();
