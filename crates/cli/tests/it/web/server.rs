@@ -160,6 +160,8 @@ impl Web {
         let log = Arc::clone(&asked);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
+                // Head and body are written apart, and the second would wait for word of the first.
+                stream.set_nodelay(true).unwrap();
                 let (handler, log, tls) = (Arc::clone(&handler), Arc::clone(&log), tls.clone());
                 thread::spawn(move || match tls {
                     None => converse(stream, &handler, &log),
