@@ -193,7 +193,7 @@ fn a_damaged_file_of_columns_is_an_error_at_worst() {
     }
     let mut random = Random(7);
     let mut refused = 0;
-    for at in 0..size(280, 7_000) {
+    for at in 0..size(70, 7_000) {
         let (name, mut bytes) = whole[at % whole.len()].clone();
         for _ in 0..1 + random.next() % 4 {
             let place = 8 + (random.next() % (bytes.len() as u64 - 8)) as usize;

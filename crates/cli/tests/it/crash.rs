@@ -15,6 +15,9 @@ use crate::fixture::{
 /// Rows in the database before the load, and in the file. The file takes an unoptimised build some tenths of a second.
 const OLD: i64 = 5_000;
 const NEW: i64 = 60_000;
+/// Rows in the file of a load that is killed at any moment, and loaded again: as many as make several chunks.
+const FEW: i64 = 15_000;
+const FEW_CHUNKS: [&str; 2] = ["--chunk-size", "64k"];
 /// Rows that keep a load busy for long after its first page was written...
 const LONG: i64 = 400_000;
 /// ... which with a cache of half a megabyte is soon.
@@ -23,9 +26,9 @@ const SMALL_CACHE: &str = "cache=524288";
 const LOAD: [&str; 6] = ["load", "in.csv", "t.db", "--table", "t", "--if-exists"];
 
 /// A database whose pages every chunk of the file writes to: the new keys lie between the old ones, in no order.
-fn fixture() -> Fixture {
+fn fixture(new: i64) -> Fixture {
     let fixture = Fixture::new();
-    fixture.write("in.csv", file(NEW)).sql("t.db", &database());
+    fixture.write("in.csv", file(new)).sql("t.db", &database());
     fixture
 }
 
@@ -58,9 +61,9 @@ fn count(fixture: &Fixture) -> i64 {
 /// Kills loads at moments that look random, spread over the time that one takes, each with a fresh database. The tests of this
 /// differ in what SQLite has on the disk by then.
 fn kill_many_times(seed: u64, options: &[&str]) {
-    let args = [&LOAD[..], &["append"], options].concat();
+    let args = [&LOAD[..], &["append"], &FEW_CHUNKS, options].concat();
     let mut random = Random(seed);
-    let fixture = fixture();
+    let fixture = fixture(FEW);
     let database = fixture.read("t.db");
     let old = old_rows(&fixture);
     let before = Instant::now();
@@ -85,7 +88,7 @@ fn kill_many_times(seed: u64, options: &[&str]) {
 
         fixture.assert_sound("t.db");
         assert!(old_rows(&fixture) == old, "the old rows have changed");
-        if count(&fixture) == OLD + NEW {
+        if count(&fixture) == OLD + FEW {
             // The load was over before the signal came: other tests had left it more of the machine than the first.
             whole = whole.mul_f64(0.8);
             continue;
@@ -93,7 +96,7 @@ fn kill_many_times(seed: u64, options: &[&str]) {
         assert_eq!(count(&fixture), OLD, "neither nothing nor all");
         cut += 1;
         fixture.inrush(&args).exits(0);
-        assert_eq!(count(&fixture), OLD + NEW);
+        assert_eq!(count(&fixture), OLD + FEW);
         assert!(old_rows(&fixture) == old, "the old rows have changed");
         fixture.assert_sound("t.db");
         assert_eq!(fixture.names(), ["in.csv", "t.db"]);
@@ -108,7 +111,7 @@ fn a_killed_load_leaves_the_old_rows() {
 #[test]
 fn a_killed_load_with_pages_written_already_leaves_the_old_rows() {
     // A small cache makes SQLite write changed pages before the commit, so a killed load leaves a journal to play back.
-    kill_many_times(0x2, &["--set", "cache=524288"]);
+    kill_many_times(0x2, &["--set", "cache=262144"]);
 }
 
 #[test]
@@ -228,7 +231,7 @@ fn stopped(child: Child) {
 #[test]
 fn a_load_that_is_interrupted_undoes_what_it_did() {
     for name in ["INT", "TERM", "HUP"] {
-        let fixture = fixture();
+        let fixture = fixture(NEW);
         fixture.leaves_all(|| {
             let args = [&LOAD[..], &["append", "--set", "cache=524288"]].concat();
             let child = start(&mut fixture.command(&args));
