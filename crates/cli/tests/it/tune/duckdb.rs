@@ -1,22 +1,22 @@
 //! DuckDB: a folder beside the file, as of SQLite.
 
-use super::{measured, names, planned, reasons, some_orders, tuned, with_strategy};
+use super::{keep, measured, names, planned, reasons, some_orders};
 use crate::contract::Place as _;
 use crate::disk::{Disk, has_mounts_of_its_own};
 use crate::duckdb::File;
 use crate::servers::ask;
 
 /// Its chunks are larger than others'.
-const ROWS: u64 = 50_000;
+const ROWS: u64 = 3_700;
 
 #[test]
 fn what_was_measured_on_duckdb_serves_its_loads() {
     File::for_each(|file| {
         let fixture = file.files();
         some_orders(fixture, ROWS);
-        tuned(fixture, &["orders.csv", "shop.duckdb"]);
-        assert_eq!(fixture.names(), ["orders.csv", "out", "p.toml"]);
-        with_strategy(fixture, "duckdb/appender");
+        let found = measured(fixture, &["orders.csv", "shop.duckdb"]);
+        assert_eq!(names(fixture), ["orders.csv", "out"]);
+        keep(fixture, &found["key"], "duckdb/appender", "");
         let plan = planned(fixture, &["orders.csv", "shop.duckdb"]);
         assert_eq!(plan["strategy"], "duckdb/appender");
         assert!(reasons(&plan).contains("measured here on 20"), "{plan}");

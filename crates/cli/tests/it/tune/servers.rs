@@ -2,7 +2,7 @@
 
 use std::process::Child;
 
-use super::{ROWS, measured, orders, planned, reasons, tuned, with_strategy};
+use super::{ROWS, keep, measured, orders, planned, reasons};
 use crate::crash::send;
 use crate::fixture::{Fixture, start, wait_until};
 use crate::mysql::server::MySql;
@@ -23,9 +23,9 @@ fn serves<D: Database>(server: &Server<D>, other: &str) {
     orders(server);
     let url = server.url();
     let load = ["orders.csv", url.as_str(), "--primary-key", "id"];
-    tuned(server, &load);
+    let found = measured(server, &load);
     assert_eq!(server.tables(), [""; 0], "nothing is left");
-    with_strategy(server, other);
+    keep(server, &found["key"], other, "");
     let plan = planned(server, &load);
     assert_eq!(plan["strategy"], other, "{plan}");
     assert!(reasons(&plan).contains("measured here on 20"), "{plan}");
@@ -54,8 +54,8 @@ fn a_setting_that_was_changed_takes_the_profile_out_until_it_is_back() {
         orders(server);
         let url = server.url();
         let load = ["orders.csv", url.as_str()];
-        tuned(server, &load);
-        with_strategy(server, "mysql/values");
+        let found = measured(server, &load);
+        keep(server, &found["key"], "mysql/values", "");
         let strategy = || planned(server, &load)["strategy"].as_str().unwrap().to_owned();
         assert_eq!(strategy(), "mysql/values");
         server.query("SET GLOBAL max_allowed_packet = 33554432");
@@ -84,7 +84,7 @@ fn a_table_that_holds_rows_is_neither_touched_nor_counted_up() {
     });
     for_one_server::<MySql>(|server| {
         orders(server);
-        server.query("CREATE TABLE orders (n INT AUTO_INCREMENT PRIMARY KEY, id BIGINT, amount DOUBLE, customer VARCHAR(600), \
+        server.query("CREATE TABLE orders (n INT AUTO_INCREMENT PRIMARY KEY, id BIGINT, amount DOUBLE, customer TEXT, \
              KEY (customer(50))) ENGINE=InnoDB");
         server.query("INSERT INTO orders (id, amount, customer) VALUES (-1, 1, 'a')");
         let before =
@@ -121,8 +121,10 @@ fn under_way<D: Database>(server: &Server<D>, tables: &str, options: &[&str]) ->
 /// Another connection writes into the user's table while it is measured beside it: it does not wait, and all of its rows are there.
 fn keeps_what_others_write<D: Database>(server: &Server<D>, tables: &str) {
     orders(server);
-    server.query("CREATE TABLE orders (id bigint PRIMARY KEY, amount double precision, customer varchar(600))");
-    let mut child = under_way(server, tables, &["--if-exists", "append", "--budget", "3s"]);
+    server.query(
+        "CREATE TABLE orders (id bigint PRIMARY KEY, amount double precision, customer text)",
+    );
+    let mut child = under_way(server, tables, &["--if-exists", "append", "--budget", "1s"]);
     let mut written = 0;
     while child.try_wait().unwrap().is_none() {
         written += 1;
@@ -208,7 +210,7 @@ fn without_the_right_to_make_tables_it_says_what_to_do() {
     });
     for_one_server::<MySql>(|server| {
         orders(server);
-        server.query("CREATE TABLE orders (id BIGINT, amount DOUBLE, customer VARCHAR(600))");
+        server.query("CREATE TABLE orders (id BIGINT, amount DOUBLE, customer TEXT)");
         let user = format!("reader_{}", std::process::id());
         server.query(&format!("CREATE USER '{user}'@'%' IDENTIFIED BY 'secret'"));
         let database = server.query("SELECT DATABASE()")[0][0].clone().unwrap();
@@ -230,7 +232,7 @@ fn survives<D: Database>(
 ) {
     orders(server);
     let url = server.url();
-    let child = under_way(server, tables, &["--budget", "12s"]);
+    let child = under_way(server, tables, &["--budget", "4s"]);
     private.restart().unwrap();
     connect_again(server);
     let output = child.wait_with_output().unwrap();
@@ -266,7 +268,8 @@ fn beside_measures_for_who_may_make_no_table() {
         server.query("CREATE TABLE orders (id bigint, amount double precision, customer text)");
         server.query("INSERT INTO orders VALUES (-1, 1, 'a')");
         let url = server.url();
-        let found = tuned(server, &["orders.csv", &url, "--if-exists", "append", "--beside"]);
+        let found = measured(server, &["orders.csv", &url, "--if-exists", "append", "--beside"]);
+        keep(server, &found["key"], "postgres/copy-text", "");
         assert!(found["key"]["shape"].as_str().unwrap().contains("holds rows"), "{found}");
         assert_eq!(server.query("SELECT count(*)::text FROM orders"), [[Some("1".to_owned())]]);
         let plan = planned(server, &["orders.csv", &url, "--if-exists", "append"]);

@@ -5,7 +5,7 @@ use std::process::Child;
 use rusqlite::types::Value;
 use serde_json::json;
 
-use super::{ROWS, measured, names, options, orders, planned, reasons, tuned, with_strategy};
+use super::{ROWS, keep, measured, names, options, orders, planned, reasons, tuned, with_strategy};
 use crate::crash::send;
 use crate::disk::{Disk, has_mounts_of_its_own};
 use crate::fixture::{Fixture, finish, start, wait_until};
@@ -81,8 +81,8 @@ fn a_budget_that_is_too_small_says_what_is_enough_and_keeps_nothing() {
 fn what_the_user_says_stands_above_what_was_measured() {
     let fixture = Fixture::new();
     orders(&fixture);
-    tuned(&fixture, &["orders.csv", "shop.db"]);
-    with_strategy(&fixture, "sqlite/values");
+    let found = measured(&fixture, &["orders.csv", "shop.db"]);
+    keep(&fixture, &found["key"], "sqlite/values", "");
     let load = ["orders.csv", "shop.db"];
     for (options, words) in [
         (&["--strategy", "bind"][..], "--strategy is yours"),
@@ -159,7 +159,7 @@ fn a_file_of_profiles_that_makes_no_sense_is_a_warning() {
     // Nor is it written over.
     orders(&fixture);
     fixture
-        .inrush(&[&["tune", "orders.csv", "u.db"], &options("6s")[..]].concat())
+        .inrush(&[&["tune", "orders.csv", "u.db"], &options("1s")[..]].concat())
         .exits(0)
         .says(&["what is found is not kept", "missing field"]);
     assert!(
@@ -176,21 +176,8 @@ fn a_profile_takes_no_promise_away() {
     orders(&fixture);
     let load = ["orders.csv", "shop.db", "--table", "new"];
     let key = measured(&fixture, &load)["key"].clone();
-    let part = |part: &str| format!("{part} = {}\n", key[part]);
-    let parts: String =
-        ["machine", "engine", "target", "shape", "guarantee"].into_iter().map(part).collect();
-    let settings = key["settings"].as_object().unwrap().iter();
-    let settings: String = settings.map(|(name, value)| format!("{name} = {value}\n")).collect();
     let with = |knob: &str| {
-        fixture.write(
-            "p.toml",
-            format!(
-                "version = 1\n[[profile]]\ndate = \"2026-11-26\"\ninrush = \"0.1.0\"\nis_default = false\n\
-                 ratio = 1.5\nlow = 1.4\nhigh = 1.6\npairs = 9\nsample_bytes = 1000\n\
-                 [profile.recipe]\nstrategy = \"sqlite/bind\"\nlanes = 1\nencoders = 1\nchunk_bytes = 262144\n\
-                 [profile.recipe.knobs]\n{knob}\n[profile.key]\n{parts}[profile.key.settings]\n{settings}"
-            ),
-        );
+        keep(&fixture, &key, "sqlite/bind", knob);
         fixture.inrush(&[&["plan", "--profiles", "p.toml"], &load[..]].concat()).exits(0)
     };
     with("cache = \"8388608\"").prints(&["measured here on 2026-11-26: sqlite/bind"]);
@@ -286,7 +273,7 @@ fn what_can_not_be_written_is_said_before_and_nothing_of_others_is_replaced() {
 fn a_report_that_can_not_be_written_any_more_costs_neither_table_nor_profile() {
     let fixture = Fixture::new();
     orders(&fixture);
-    let child = under_way_for(&fixture, "5s");
+    let child = under_way_for(&fixture, "2s");
     // As the folder is not there yet.
     fixture.write("out", "in its place");
     let output = child.wait_with_output().unwrap();
@@ -310,7 +297,7 @@ fn what_was_forgotten_meanwhile_does_not_come_back() {
          [profile.recipe]\nstrategy = \"mysql/bulk\"\nlanes = 2\nencoders = 1\nchunk_bytes = 262144\n\
          [profile.key]\nmachine = \"m\"\nengine = \"e\"\ntarget = \"mysql at elsewhere\"\nshape = \"s\"\nguarantee = \"g\"\n",
     );
-    let child = under_way_for(&fixture, "5s");
+    let child = under_way_for(&fixture, "2s");
     let forget = ["tune", "--forget", "mysql at elsewhere", "--profiles", "p.toml"];
     fixture.inrush(&forget).exits(0).prints(&["forgot 1 profile"]);
     let output = child.wait_with_output().unwrap();
@@ -360,7 +347,7 @@ fn a_database_that_others_write_to_meanwhile_has_their_rows_and_no_others() {
     let fixture = Fixture::new();
     shop(&fixture);
     orders(&fixture);
-    let load = ["tune", "orders.csv", "shop.db", "--if-exists", "append", "--budget", "3s"];
+    let load = ["tune", "orders.csv", "shop.db", "--if-exists", "append", "--budget", "1s"];
     let args = [&load[..], &["--profiles", "p.toml", "--report", "out"]].concat();
     let mut child = start(fixture.command(&args).stdin(std::process::Stdio::null()));
     let mut written: i64 = 0;
