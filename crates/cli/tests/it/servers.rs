@@ -232,6 +232,16 @@ pub(crate) fn for_each_private_server<D: Database>(
     }
 }
 
+/// The same with one of the first version; of each where the tests take their time.
+pub(crate) fn for_one_private_server<D: Database>(
+    extras: Extras<'_>,
+    test: impl Fn(&mut inrush_servers::Server, &Server<D>),
+) {
+    let names = one_of(named(&D::FAMILY));
+    let is_meant = |meant: &str| names.iter().any(|(name, _)| name == meant);
+    for_each_private_server(is_meant, extras, test);
+}
+
 /// Names and URLs of the servers that are of this family; none, and a word about it, where nobody has started any.
 pub(crate) fn named(family: &Family) -> Vec<(String, String)> {
     let servers = std::env::var(VARIABLE).unwrap_or_default();
