@@ -1,6 +1,6 @@
 //! DuckDB: a folder beside the file, as of SQLite.
 
-use super::{keep, measured, names, planned, reasons, some_orders};
+use super::{in_favour_of, measured, names, planned, reasons, some_orders};
 use crate::contract::Place as _;
 use crate::disk::{Disk, has_mounts_of_its_own};
 use crate::duckdb::File;
@@ -14,9 +14,8 @@ fn what_was_measured_on_duckdb_serves_its_loads() {
     File::for_each(|file| {
         let fixture = file.files();
         some_orders(fixture, ROWS);
-        let found = measured(fixture, &["orders.csv", "shop.duckdb"]);
+        in_favour_of("duckdb/appender", fixture, &["orders.csv", "shop.duckdb"]);
         assert_eq!(names(fixture), ["orders.csv", "out"]);
-        keep(fixture, &found["key"], "duckdb/appender", "");
         let plan = planned(fixture, &["orders.csv", "shop.duckdb"]);
         assert_eq!(plan["strategy"], "duckdb/appender");
         assert!(reasons(&plan).contains("measured here on 20"), "{plan}");

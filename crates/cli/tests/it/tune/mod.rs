@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value as Json;
 
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, thorough};
 
 /// How long a test measures: longer only where the machine was too busy for a verdict.
 const BUDGETS: [&str; 5] = ["1s", "2s", "5s", "20s", "60s"];
@@ -70,8 +70,20 @@ fn names(fixture: &Fixture) -> Vec<String> {
     fixture.names().into_iter().filter(|name| name != "p.toml").collect()
 }
 
-/// Keeps a profile by which a strategy with these knobs is faster than the default, where `key` is what was measured. What takes no verdict
-/// of its own has one sooner.
+/// Measures, and has the profile be one of this strategy, faster than the default. It waits for a verdict, which takes longer, only where
+/// the tests take their time.
+fn in_favour_of(strategy: &str, fixture: &Fixture, args: &[&str]) -> Json {
+    if thorough() {
+        let found = tuned(fixture, args);
+        with_strategy(fixture, strategy);
+        return found;
+    }
+    let found = measured(fixture, args);
+    keep(fixture, &found["key"], strategy, "");
+    found
+}
+
+/// Keeps a profile by which a strategy with these knobs is faster than the default, where `key` is what was measured.
 fn keep(fixture: &Fixture, key: &Json, strategy: &str, knobs: &str) {
     let part = |part: &str| format!("{part} = {}\n", key[part]);
     let parts: String =

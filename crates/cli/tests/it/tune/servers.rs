@@ -2,7 +2,7 @@
 
 use std::process::Child;
 
-use super::{ROWS, keep, measured, orders, planned, reasons};
+use super::{ROWS, in_favour_of, measured, orders, planned, reasons};
 use crate::crash::send;
 use crate::fixture::{Fixture, start, wait_until};
 use crate::mysql::server::MySql;
@@ -23,9 +23,8 @@ fn serves<D: Database>(server: &Server<D>, other: &str) {
     orders(server);
     let url = server.url();
     let load = ["orders.csv", url.as_str(), "--primary-key", "id"];
-    let found = measured(server, &load);
+    in_favour_of(other, server, &load);
     assert_eq!(server.tables(), [""; 0], "nothing is left");
-    keep(server, &found["key"], other, "");
     let plan = planned(server, &load);
     assert_eq!(plan["strategy"], other, "{plan}");
     assert!(reasons(&plan).contains("measured here on 20"), "{plan}");
@@ -54,8 +53,7 @@ fn a_setting_that_was_changed_takes_the_profile_out_until_it_is_back() {
         orders(server);
         let url = server.url();
         let load = ["orders.csv", url.as_str()];
-        let found = measured(server, &load);
-        keep(server, &found["key"], "mysql/values", "");
+        in_favour_of("mysql/values", server, &load);
         let strategy = || planned(server, &load)["strategy"].as_str().unwrap().to_owned();
         assert_eq!(strategy(), "mysql/values");
         server.query("SET GLOBAL max_allowed_packet = 33554432");
@@ -268,8 +266,8 @@ fn beside_measures_for_who_may_make_no_table() {
         server.query("CREATE TABLE orders (id bigint, amount double precision, customer text)");
         server.query("INSERT INTO orders VALUES (-1, 1, 'a')");
         let url = server.url();
-        let found = measured(server, &["orders.csv", &url, "--if-exists", "append", "--beside"]);
-        keep(server, &found["key"], "postgres/copy-text", "");
+        let load = ["orders.csv", &url, "--if-exists", "append", "--beside"];
+        let found = in_favour_of("postgres/copy-text", server, &load);
         assert!(found["key"]["shape"].as_str().unwrap().contains("holds rows"), "{found}");
         assert_eq!(server.query("SELECT count(*)::text FROM orders"), [[Some("1".to_owned())]]);
         let plan = planned(server, &["orders.csv", &url, "--if-exists", "append"]);

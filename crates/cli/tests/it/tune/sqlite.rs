@@ -5,7 +5,10 @@ use std::process::Child;
 use rusqlite::types::Value;
 use serde_json::json;
 
-use super::{ROWS, keep, measured, names, options, orders, planned, reasons, tuned, with_strategy};
+use super::{
+    ROWS, in_favour_of, keep, measured, names, options, orders, planned, reasons, tuned,
+    with_strategy,
+};
 use crate::crash::send;
 use crate::disk::{Disk, has_mounts_of_its_own};
 use crate::fixture::{Fixture, finish, start, wait_until};
@@ -81,8 +84,7 @@ fn a_budget_that_is_too_small_says_what_is_enough_and_keeps_nothing() {
 fn what_the_user_says_stands_above_what_was_measured() {
     let fixture = Fixture::new();
     orders(&fixture);
-    let found = measured(&fixture, &["orders.csv", "shop.db"]);
-    keep(&fixture, &found["key"], "sqlite/values", "");
+    in_favour_of("sqlite/values", &fixture, &["orders.csv", "shop.db"]);
     let load = ["orders.csv", "shop.db"];
     for (options, words) in [
         (&["--strategy", "bind"][..], "--strategy is yours"),
