@@ -12,7 +12,7 @@ use crate::ground::Will;
 use crate::matrix::Asked;
 use crate::relay::Relay;
 use crate::task::{Left, Order};
-use inrush::target::OwnDatabase;
+use inrush::target::{Console, OwnDatabase};
 use inrush_core::error::{Error, Kind, Result, without_secrets};
 use inrush_core::unique;
 use inrush_findings::suite::{ServerSpec, Target, Transport, Value};
@@ -117,16 +117,16 @@ pub(super) fn settings(
 /// When the server can't be reached, or refuses.
 pub(super) fn drop_left(left: &Left) -> Result<()> {
     static NEVER: AtomicBool = AtomicBool::new(false);
-    execute(&parsed(&left.url)?, &left.database, |own| &own.drop, &NEVER)
+    let (mut console, own) = entered(&parsed(&left.url)?, &left.database, &NEVER)?;
+    console.execute(&own.drop).map(drop)
 }
 
-/// What is to become of a database of ours, in the server's words.
-fn execute(
+/// The way into a server, and its words for what becomes of a database of ours there.
+fn entered<'a>(
     base: &Url,
     database: &str,
-    statement: fn(&OwnDatabase) -> &String,
-    stop: &AtomicBool,
-) -> Result<()> {
+    stop: &'a AtomicBool,
+) -> Result<(Box<dyn Console + 'a>, OwnDatabase)> {
     let (target, _) = inrush::target::find(base.as_str())?;
     let Some(own) = target.own_database(database) else {
         return Err(Error::usage(format!("{} has no databases of its own", target.name())));
@@ -136,8 +136,7 @@ fn execute(
         base.set_path(database);
     }
     let (target, location) = inrush::target::find(base.as_str())?;
-    let mut console = target.console(&location, stop)?;
-    console.execute(statement(&own)).map(drop)
+    Ok((target.console(&location, stop)?, own))
 }
 
 impl Fleet {
@@ -183,8 +182,9 @@ impl Fleet {
     /// When the server refuses.
     pub(super) fn empty(&self, way: &Way, stop: &AtomicBool) -> Result<()> {
         for ship in self.ships.values().filter(|ship| ship.database == way.database) {
-            ship.drop_database(stop)?;
-            ship.create_database(stop)?;
+            let (mut console, own) = entered(&ship.base, &ship.database, stop)?;
+            console.execute(&own.drop)?;
+            console.execute(&own.make)?;
         }
         Ok(())
     }
@@ -240,10 +240,13 @@ impl Ship {
         // Nobody else has a database of this name, not on a server of the user's either.
         let database = format!("inrush_bench_{}", unique::word());
         let ship = Self { server, base, database, relays: BTreeMap::new() };
+        // On a server that can't be reached there is nothing to drop.
+        let (mut console, own) = entered(&ship.base, &ship.database, stop)?;
         if ship.server.is_none() {
             will.say(&Order::Drop(ship.left()));
         }
-        ship.create_database(stop).inspect_err(|error| {
+        // A database of this name is another client's.
+        console.execute(&own.make).inspect_err(|error| {
             // Where the answer was lost, or not waited for, it may be there.
             if !error.is_lost_connection() && error.kind() != Kind::Interrupted {
                 will.say(&Order::Dropped(ship.left()));
@@ -256,13 +259,9 @@ impl Ship {
         Left { url: self.base.to_string(), database: self.database.clone() }
     }
 
-    /// Makes the run's database. One of this name is another client's.
-    fn create_database(&self, stop: &AtomicBool) -> Result<()> {
-        execute(&self.base, &self.database, |own| &own.make, stop)
-    }
-
     fn drop_database(&self, stop: &AtomicBool) -> Result<()> {
-        execute(&self.base, &self.database, |own| &own.drop, stop)
+        let (mut console, own) = entered(&self.base, &self.database, stop)?;
+        console.execute(&own.drop).map(drop)
     }
 
     fn way(&mut self, target: &Target) -> Result<Way> {

@@ -136,7 +136,6 @@ fn postgresql_is_measured_on_a_private_server_and_on_the_users() {
 
 /// What was asked for and can't be had at all has failed.
 #[test]
-#[ignore = "waits for 40 seconds: what may have been made there is dropped again and again"]
 fn a_server_of_the_users_that_does_not_answer_has_failed() {
     let fixture = Fixture::new();
     fixture.write("suite.toml", text("mysql/values", "innodb-flush-log-at-trx-commit = 0"));
