@@ -1,7 +1,7 @@
 //! The choice: pure, so that it can be tested by tables of facts.
 //!
 //! What a strategy can't do forbids it first; then what the user was promised (durability); then the static ranking, which is
-//! the order in which a target lists its strategies.
+//! the order in which a target lists its strategies, but for those that say that one behind them is faster for this load.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
