@@ -168,15 +168,13 @@ pub(crate) fn complete(command: Command, words: Vec<OsString>) -> Result<Words> 
     let mut given = Vec::new();
     let mut layered = Vec::new();
     for arg in sub.get_arguments().filter(|arg| is_layered(arg)) {
-        let found = match () {
-            () if is_typed(typed, arg) => Some((raw(typed, arg), COMMAND_LINE.to_owned())),
-            () if is_ruled_out(sub, arg, &is_said) => None,
-            () => match file.options.get(long(arg)) {
-                Some(values) => Some((values.clone(), file.name.clone())),
-                None if file.off.contains(long(arg)) => None,
-                None if is_ruled_out(sub, arg, &is_in_file) => None,
-                None => variable(arg)?,
-            },
+        let found = match file.options.get(long(arg)) {
+            _ if is_typed(typed, arg) => Some((raw(typed, arg), COMMAND_LINE.to_owned())),
+            Some(_) if is_ruled_out(sub, arg, &is_said) => None,
+            Some(values) => Some((values.clone(), file.name.clone())),
+            None if !has_variable(arg) || file.off.contains(long(arg)) => None,
+            None if is_ruled_out(sub, arg, &is_said) || is_ruled_out(sub, arg, &is_in_file) => None,
+            None => variable(arg)?,
         };
         let Some((values, from)) = found else { continue };
         if !is_typed(typed, arg) {
@@ -483,12 +481,16 @@ const SLIP_LETTERS_MIN: usize = 5;
 /// Refuses variables whose names are nearly those of options: what they say would be left out without a word. Any others are another
 /// program's.
 fn refuse_slips(sub: &Command) -> Result<()> {
+    let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    let is_other = |name: &String| OF_OTHERS.contains(&name.as_str());
+    let names: Vec<String> =
+        names.filter(|name| name.starts_with("INRUSH_") && !is_other(name)).collect();
+    if names.is_empty() {
+        return Ok(());
+    }
     let options: Vec<String> =
         sub.get_arguments().filter(|arg| is_layered(arg)).map(variable_of).collect();
-    let is_known =
-        |name: &str| OF_OTHERS.contains(&name) || options.iter().any(|option| option == name);
-    let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-    for name in names.filter(|name| name.starts_with("INRUSH_") && !is_known(name)) {
+    for name in names.into_iter().filter(|name| !options.contains(name)) {
         let is_long = |option: &&String| option.len() - "INRUSH_".len() >= SLIP_LETTERS_MIN;
         if let Some(option) = options.iter().filter(is_long).find(|option| is_slip(&name, option)) {
             return Err(Error::usage(format!("{name} is no variable of an option"))
@@ -547,6 +549,11 @@ fn listed<'v>(arg: &Arg, line: &'v str) -> Vec<&'v str> {
     }
     values.push(&line[from..]);
     values
+}
+
+/// Whether there is a variable of an option, whatever it says.
+fn has_variable(arg: &Arg) -> bool {
+    env::var_os(variable_of(arg)).is_some()
 }
 
 /// What a variable says of an option, and its name; `None` where there is none. A value is as it would be typed.

@@ -113,8 +113,8 @@ fn of_job(if_exists: Arg) -> Arg {
 }
 
 fn has_hidden_default(arg: &Arg) -> bool {
-    let told = arg.get_help().map(ToString::to_string).unwrap_or_default();
-    arg.get_action().takes_values() && !told.contains("[default")
+    let is_told = || arg.get_help().is_some_and(|help| help.to_string().contains("[default"));
+    arg.get_action().takes_values() && !arg.get_default_values().is_empty() && !is_told()
 }
 
 fn places() -> String {

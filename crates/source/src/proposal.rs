@@ -88,8 +88,48 @@ struct Form {
     of: Type,
 }
 
-/// All forms, made once: a table may have hundreds of columns.
-static FORMS: LazyLock<Vec<Form>> = LazyLock::new(forms);
+/// The forms of a family, made once, for a table may have hundreds of columns; and only where a column begins with a value that may be
+/// of one: there are hundreds of forms, and texts of which none is one are most.
+struct Kindred {
+    /// Whether a value may be of any of the forms; a glance.
+    may_take: fn(&[u8]) -> bool,
+    forms: LazyLock<Vec<Form>>,
+}
+
+/// All forms but those of numbers and days that are values as they stand.
+static FORMS: [Kindred; 4] = [
+    Kindred { may_take: has_digit, forms: LazyLock::new(numbers) },
+    Kindred { may_take: may_begin_with_day, forms: LazyLock::new(days) },
+    Kindred {
+        may_take: |value| value.contains(&b':') && may_begin_with_day(value),
+        forms: LazyLock::new(moments),
+    },
+    Kindred { may_take: is_truth, forms: LazyLock::new(truths) },
+];
+
+fn has_digit(value: &[u8]) -> bool {
+    value.iter().any(u8::is_ascii_digit)
+}
+
+/// Whether it has a digit, and begins with one, or with the name of a month or a weekday.
+fn may_begin_with_day(value: &[u8]) -> bool {
+    const NAMES: [&[u8; 3]; 19] = [
+        b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct", b"nov",
+        b"dec", b"mon", b"tue", b"wed", b"thu", b"fri", b"sat", b"sun",
+    ];
+    let value = value.trim_ascii_start();
+    let is_named = || {
+        value
+            .get(..3)
+            .is_some_and(|start| NAMES.iter().any(|name| name.eq_ignore_ascii_case(start)))
+    };
+    has_digit(value) && (value[0].is_ascii_digit() || is_named())
+}
+
+fn is_truth(value: &[u8]) -> bool {
+    let words = TRUTHS.iter().flat_map(|(yes, no)| [*yes, *no]).chain(["true", "false"]);
+    words.into_iter().any(|word| word.as_bytes().eq_ignore_ascii_case(value))
+}
 
 /// The form of integers that are to be days.
 static DIGITS: LazyLock<Option<Form>> = LazyLock::new(|| {
@@ -122,8 +162,10 @@ struct Tried {
 }
 
 impl Tried {
-    fn all() -> Vec<Self> {
-        FORMS.iter().map(Self::of).collect()
+    /// All forms that may take a value.
+    fn all(value: &[u8]) -> Vec<Self> {
+        let kindred = FORMS.iter().filter(|kindred| (kindred.may_take)(value));
+        kindred.flat_map(|kindred| kindred.forms.iter()).map(Self::of).collect()
     }
 
     fn of(form: &'static Form) -> Self {
@@ -169,17 +211,13 @@ fn read(request: &ReadRequest) -> Option<Arc<ColumnReads>> {
 }
 
 /// The forms that all values of a column have so far.
+#[derive(Default)]
 pub(crate) struct Forms {
+    /// Of a column of text none before its first value.
     tried: Vec<Tried>,
     values: u64,
     /// What else there was: ways to write NULL.
     nulls: Vec<String>,
-}
-
-impl Default for Forms {
-    fn default() -> Self {
-        Self { tried: Tried::all(), values: 0, nulls: Vec::new() }
-    }
 }
 
 impl Forms {
@@ -197,10 +235,18 @@ impl Forms {
         Self { tried: vec![Tried::of(form)], ..Self::default() }
     }
 
+    /// Whether no form is left.
+    fn are_none(&self) -> bool {
+        self.values > 0 && self.tried.is_empty()
+    }
+
     /// Looks at a value, and what stands around it where it is in quotes and a way to write NULL; `text` is room to work in.
     pub(crate) fn add(&mut self, value: &[u8], quote: Option<u8>, text: &mut Vec<u8>) {
         if is_null_like(value) {
             return note_spelling(&mut self.nulls, &null_spelling(value, quote));
+        }
+        if self.values == 0 && self.tried.is_empty() {
+            self.tried = Tried::all(value);
         }
         self.values += 1;
         self.tried.retain_mut(|form| form.takes(value, text));
@@ -246,7 +292,7 @@ impl EncodeRow for Proposer {
     fn row<R: Row>(&mut self, row: &R, wire: &mut Wire) -> Result<(), BadValue<'_>> {
         let Self { forms, quote, text, .. } = self;
         for (column, forms) in forms.iter_mut().enumerate() {
-            let Some(forms) = forms.as_mut().filter(|forms| !forms.tried.is_empty()) else {
+            let Some(forms) = forms.as_mut().filter(|forms| !forms.are_none()) else {
                 continue;
             };
             wire.values.clear();
@@ -302,52 +348,69 @@ fn proposal(forms: &[Tried], values: u64) -> Option<Proposal> {
     })
 }
 
-fn forms() -> Vec<Form> {
-    let mut forms = Vec::new();
-    let mut add = |family, options: &[(&'static str, &str)], request: ReadRequest| {
-        let Some(reads) = read(&request) else { return };
-        let options = options.iter().map(|(option, value)| (*option, (*value).to_owned()));
-        let options = options.collect();
-        let own = (!request.types.is_empty()).then_some(request);
-        forms.push(Form { family, options, reads, own, of: Type::Text });
-    };
-    let named = |value: &str| vec![format!("{NAME}={value}")];
-    for (decimal, group) in NUMBERS {
+/// What is said of the column.
+fn named(value: &str) -> Vec<String> {
+    vec![format!("{NAME}={value}")]
+}
+
+fn form(family: Family, options: &[(&'static str, &str)], request: ReadRequest) -> Option<Form> {
+    let reads = read(&request)?;
+    let options = options.iter().map(|(option, value)| (*option, (*value).to_owned()));
+    let options = options.collect();
+    let own = (!request.types.is_empty()).then_some(request);
+    Some(Form { family, options, reads, own, of: Type::Text })
+}
+
+fn numbers() -> Vec<Form> {
+    let plain = NUMBERS.iter().filter_map(|(decimal, group)| {
         let thousands = if group.is_empty() { Vec::new() } else { named(group) };
         let request = ReadRequest { decimals: named(decimal), thousands, ..ReadRequest::default() };
-        let all = [("--decimal", decimal), ("--thousands", group)];
+        let all = [("--decimal", *decimal), ("--thousands", *group)];
         let is_said = |(option, value): &&(&str, &str)| {
             !value.is_empty() && (*option != "--decimal" || *value != ".")
         };
         let options: Vec<_> = all.iter().filter(is_said).copied().collect();
-        add(Family::Number, &options, request);
-    }
-    for (ty, word) in [(ReadType::Money, "money"), (ReadType::Percent, "percent")] {
-        for decimal in [".", ","] {
-            let types = [(NAME.to_owned(), ty)].into();
+        form(Family::Number, &options, request)
+    });
+    let types = [(ReadType::Money, "money"), (ReadType::Percent, "percent")];
+    let with_signs = types.iter().flat_map(|(ty, word)| {
+        [".", ","].into_iter().filter_map(move |decimal| {
+            let types = [(NAME.to_owned(), *ty)].into();
             let request = ReadRequest { types, decimals: named(decimal), ..ReadRequest::default() };
-            let options = [("--type", word), ("--decimal", decimal)];
+            let options = [("--type", *word), ("--decimal", decimal)];
             let said = if decimal == "." { &options[..1] } else { &options };
-            add(Family::Number, said, request);
-        }
-    }
-    for form in DAYS {
-        let request = ReadRequest { date_formats: named(form), ..ReadRequest::default() };
-        add(Family::Day, &[("--date-format", form)], request);
-    }
+            form(Family::Number, said, request)
+        })
+    });
+    plain.chain(with_signs).collect()
+}
+
+fn days() -> Vec<Form> {
+    let of = |text: &&str| {
+        let request = ReadRequest { date_formats: named(text), ..ReadRequest::default() };
+        form(Family::Day, &[("--date-format", text)], request)
+    };
+    DAYS.iter().filter_map(of).collect()
+}
+
+fn moments() -> Vec<Form> {
     let with_times = DAYS.iter().flat_map(|day| {
         BETWEEN.iter().flat_map(move |between| TIMES.map(|time| format!("{day}{between}{time}")))
     });
-    for form in with_times.chain(MOMENTS.map(str::to_owned)) {
-        let request = ReadRequest { timestamp_formats: named(&form), ..ReadRequest::default() };
-        add(Family::Moment, &[("--timestamp-format", &form)], request);
-    }
-    for (yes, no) in TRUTHS {
+    let of = |text: String| {
+        let request = ReadRequest { timestamp_formats: named(&text), ..ReadRequest::default() };
+        form(Family::Moment, &[("--timestamp-format", &text)], request)
+    };
+    with_times.chain(MOMENTS.map(str::to_owned)).filter_map(of).collect()
+}
+
+fn truths() -> Vec<Form> {
+    let of = |(yes, no): &(&str, &str)| {
         let request =
             ReadRequest { truths: named(yes), falses: named(no), ..ReadRequest::default() };
-        add(Family::Truth, &[("--true", yes), ("--false", no)], request);
-    }
-    forms
+        form(Family::Truth, &[("--true", yes), ("--false", no)], request)
+    };
+    TRUTHS.iter().filter_map(of).collect()
 }
 
 #[cfg(test)]
@@ -369,6 +432,60 @@ mod tests {
     fn shown(options: &[(&str, String)]) -> String {
         let shown = options.iter().map(|(option, value)| format!("{option} {value}"));
         shown.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_value_that_is_passed_over_at_a_glance_is_of_no_form() {
+        let values = [
+            "1,5",
+            "-1.5",
+            "+7",
+            " 7",
+            "5 EUR",
+            "EUR 5",
+            "$5",
+            "(5)",
+            "5%",
+            "%5",
+            "1e5",
+            "\u{20ac}5",
+            "-",
+            "x",
+            "",
+            "name 7",
+            "31.12.2024",
+            " 1/2/2024",
+            "Jan 2, 2024",
+            "JAN 2, 2024",
+            "january 2, 2024",
+            "Monday, 01 January 2024",
+            "Mon, 01 Jan 2024 10:00:00 GMT",
+            "mon jan  1 10:00:00 2024",
+            "10:00",
+            "2024-12-31 23:59:00,125",
+            "+2024/01/02",
+            "10/Oct/2000:13:55:36 -0700",
+            "1/2/2024, 11:59 pm",
+            "Yes",
+            "NO",
+            " yes",
+            "true",
+            "FALSE",
+            "wahr",
+            "y",
+            "T",
+        ];
+        let mut text = Vec::new();
+        for value in values.map(str::as_bytes) {
+            for kindred in FORMS.iter().filter(|kindred| !(kindred.may_take)(value)) {
+                let mut tried = kindred.forms.iter().map(Tried::of);
+                assert!(
+                    !tried.any(|mut form| form.takes(value, &mut text)),
+                    "{}",
+                    value.escape_ascii()
+                );
+            }
+        }
     }
 
     #[test]
