@@ -78,6 +78,8 @@ test: deps fmt units-and-packages doctest test-wheel ## the one check: everythin
 		wait $$python || failed=1; cat $(PYTHON_LOG); exit $$failed
 
 test-all: export INRUSH_TEST_ALL := 1
+# Random cases of a property, where it has no number of its own.
+test-all: export PROPTEST_CASES ?= 500
 test-all: deps deps-all fmt units-and-packages engines lint doc doctest python bench-smoke ## also campaigns, all versions of the servers, the documentation's links, the bench
 	@scripts/servers.sh $(ALL_SERVERS)
 	$(WITH_SERVERS) $(ALL_SERVERS) -- $(LIMITED) $(RUN_TESTS) --include-ignored

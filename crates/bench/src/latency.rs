@@ -286,6 +286,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         #[test]
         fn merged_and_sent_is_as_if_recorded_in_one(
             one in prop::collection::vec(0..LONGEST_NS, 0..50),

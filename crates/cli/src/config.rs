@@ -134,7 +134,7 @@ fn has_json(words: &[OsString]) -> bool {
 ///
 /// # Errors
 /// When the file can't be read, or says what is no option; or when a variable says what its option does not take.
-pub(crate) fn complete(command: Command, words: Vec<OsString>) -> Result<Words> {
+pub(crate) fn complete(command: &Command, words: Vec<OsString>) -> Result<Words> {
     let name = words.get(1).map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
     let as_typed = |words: Vec<OsString>| {
         let json = wants_json(&words);
@@ -144,8 +144,9 @@ pub(crate) fn complete(command: Command, words: Vec<OsString>) -> Result<Words> 
         return as_typed(words);
     }
     // The places may be in the file.
-    let mut lenient =
-        command.mut_subcommand(&name, |sub| sub.mut_arg("places", |places| places.required(false)));
+    let mut lenient = command
+        .clone()
+        .mut_subcommand(&name, |sub| sub.mut_arg("places", |places| places.required(false)));
     // What is wrong with them is said when they are taken as they are.
     let Ok(matches) = lenient.try_get_matches_from_mut(&words) else {
         return as_typed(words);

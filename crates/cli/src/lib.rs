@@ -49,14 +49,14 @@ pub fn run(words: Vec<OsString>) -> u8 {
     let json = config::wants_json(&words);
     let secrets = Secrets::of(arguments.iter().map(String::as_str));
     let mut typed = Typed { arguments, json, secrets };
-    let config::Words { words, given, json } = match config::complete(help::command(), words) {
+    let mut command = help::command();
+    let config::Words { words, given, json } = match config::complete(&command, words) {
         Ok(words) => words,
         Err(error) => return failed(error.into(), false, &typed, None),
     };
     typed.json = json;
     typed.secrets = Secrets::of(words.iter().filter_map(|word| word.to_str()));
     let arguments = &typed.arguments;
-    let mut command = help::command();
     let parsed = command.try_get_matches_from_mut(&words).and_then(|matches| {
         let cli = Cli::from_arg_matches(&matches)?;
         Ok((cli, help::expect_expanded(&command, &matches)))

@@ -11,7 +11,7 @@ use proptest::test_runner::{Config, TestRunner};
 use crate::database::{open, query};
 
 /// How many cases, unless PROPTEST_CASES says otherwise.
-const CASES: u32 = 150;
+const CASES: u32 = 60;
 
 type Row = Vec<Option<String>>;
 

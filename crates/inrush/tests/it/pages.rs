@@ -12,7 +12,7 @@ use crate::database::{
 };
 
 /// How many cases, unless PROPTEST_CASES says otherwise.
-const CASES: u32 = 150;
+const CASES: u32 = 60;
 
 /// How many cases pages took, and how many they refused.
 static TAKEN: AtomicU64 = AtomicU64::new(0);

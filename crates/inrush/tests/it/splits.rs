@@ -17,7 +17,7 @@ use proptest::test_runner::{Config, TestRunner};
 use crate::database::{Rows, open, query};
 
 /// How many cases, unless PROPTEST_CASES says otherwise.
-const CASES: u32 = 150;
+const CASES: u32 = 60;
 
 /// Remembers bad rows.
 #[derive(Default)]

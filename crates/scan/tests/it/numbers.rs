@@ -390,7 +390,7 @@ fn cases(cases: u32) -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(cases(20_000))]
+    #![proptest_config(cases(8_000))]
 
     #[test]
     fn as_the_standard_library(text in text()) {

@@ -246,7 +246,7 @@ pub(crate) fn cases(default: u32) -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(cases(256))]
+    #![proptest_config(cases(100))]
 
     #[test]
     fn any_table(shape in shapes(), layout in layouts()) {
@@ -271,7 +271,7 @@ proptest! {
 
 proptest! {
     // Each case is made by SQLite too, twice.
-    #![proptest_config(cases(64))]
+    #![proptest_config(cases(32))]
 
     #[test]
     fn any_indexes(

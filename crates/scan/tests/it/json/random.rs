@@ -172,7 +172,7 @@ fn cases(cases: u32) -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(cases(6000))]
+    #![proptest_config(cases(3000))]
 
     /// Any document, with mistakes or without, is accepted and understood as `serde_json` does.
     #[test]
