@@ -547,6 +547,8 @@ pub struct TableFacts {
     pub columns: Vec<Column>,
     /// Columns whose values the database computes, so that none can be written.
     pub computed: Vec<String>,
+    /// Those of the columns that have to be named, for a row without names has no value for them.
+    pub invisible: Vec<String>,
     /// Whether rows may have any columns: those are the source's then, and none of them is pinned by the table.
     pub takes_any: bool,
     /// Whether its columns have no names, but places in arrays.
@@ -601,6 +603,11 @@ impl TargetFacts {
 }
 
 impl TableFacts {
+    /// The columns that a row without names has values for.
+    pub fn visible(&self) -> impl Iterator<Item = &Column> {
+        self.columns.iter().filter(|column| !self.invisible.contains(&column.name))
+    }
+
     /// The primary key that loads say which add to a table that a load has made with this one: where each row brings its own key, which
     /// column that is; else none.
     pub fn key_said_again(&self, made: &[String]) -> Vec<String> {

@@ -51,7 +51,7 @@ pub(super) fn existing_columns(
             let columns = sides.by_position(request)?;
             hints.push(format!(
                 "{why}: its columns go to those of table {table} by position, that is to {} (--match position confirms it)",
-                list(found.columns.iter().map(|column| column.name.as_str()))
+                list(columns.0.iter().map(|column| column.name.as_str()))
             ));
             Ok(columns)
         }
@@ -213,7 +213,7 @@ impl Sides<'_> {
         if facts.source.header_is_detected && request.dialect.header.is_none() {
             error = error.advise("--header no if the first line is data");
         }
-        if fields.len() == found.columns.len() {
+        if fields.len() == found.visible().count() {
             error = error.advise(
                 "--match position if these are the same columns, in this order, under other names",
             );
@@ -254,9 +254,9 @@ impl Sides<'_> {
         let Self { found, facts, table, .. } = self;
         let taken = facts.source.taken();
         let fields = taken.len();
-        let columns = &found.columns;
+        let columns: Vec<&Column> = found.visible().collect();
         if fields == columns.len() {
-            let pairs = columns.iter().zip(&taken);
+            let pairs = columns.into_iter().zip(&taken);
             let columns = pairs.map(|(column, field)| self.taking(column, *field)).collect();
             return Ok((columns, taken));
         }
@@ -309,7 +309,7 @@ impl Sides<'_> {
         let find = |column: &Column| {
             facts.source.field_for(column, &found.columns).filter(|field| named.contains(field))
         };
-        let rest = found.columns.iter().filter(|column| find(column).is_none());
+        let rest = found.visible().filter(|column| find(column).is_none());
         let rest: Vec<&str> = rest.map(|column| column.name.as_str()).collect();
         if rest.len() != open.len() {
             return Err(Error::new(
@@ -330,7 +330,8 @@ impl Sides<'_> {
         ));
         let mut open = open.into_iter();
         let taken = found.columns.iter().filter_map(|column| {
-            let field = find(column).or_else(|| open.next())?;
+            let is_visible = !found.invisible.contains(&column.name);
+            let field = find(column).or_else(|| is_visible.then(|| open.next())?)?;
             Some((self.taking(column, field), field))
         });
         Ok(taken.unzip())

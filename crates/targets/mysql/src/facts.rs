@@ -893,7 +893,8 @@ fn table_facts(
         format!("{schema_column} = DATABASE() AND {table_column} = {}", literal(table))
     };
     let columns = format!(
-        "SELECT COLUMN_NAME, COLUMN_TYPE, CHARACTER_SET_NAME, IS_NULLABLE, COLUMN_DEFAULT IS NOT NULL, EXTRA, COLLATION_NAME, COLUMN_COMMENT \
+        "SELECT COLUMN_NAME, COLUMN_TYPE, CHARACTER_SET_NAME, IS_NULLABLE, COLUMN_DEFAULT IS NOT NULL, EXTRA, COLLATION_NAME, \
+         COLUMN_COMMENT /*M!100300 , GENERATION_EXPRESSION = 'ROW END' */ \
          FROM information_schema.COLUMNS WHERE {} ORDER BY ORDINAL_POSITION",
         of("TABLE_NAME", "TABLE_SCHEMA")
     );
@@ -929,13 +930,17 @@ fn table_facts(
     // (https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_explicit_defaults_for_timestamp).
     let is_explicit =
         explicit.first().and_then(|row| row.get(1)?.as_deref()).is_some_and(|value| value == "ON");
+    let mut row_end = None;
     for row in columns {
         let mut row = row.into_iter().map(Option::unwrap_or_default);
         let mut next = || row.next().unwrap_or_default();
         let (name, spelled, charset) = (next(), next(), next());
         let (nullable, has_default, extra) =
             (next() == "YES", next() == "1", next().to_lowercase());
-        let (collation, comment) = (next(), next());
+        let (collation, comment, is_row_end) = (next(), next(), next() == "1");
+        if is_row_end {
+            row_end = Some(name.clone());
+        }
         // Their values are the server's to compute.
         if ["generated", "virtual", "persistent", "stored"]
             .iter()
@@ -943,6 +948,9 @@ fn table_facts(
         {
             facts.computed.push(name);
             continue;
+        }
+        if extra.contains("invisible") {
+            facts.invisible.push(name.clone());
         }
         let mut declared = spelled;
         if !matches!(charset.as_str(), "" | "utf8mb4") {
@@ -973,7 +981,11 @@ fn table_facts(
     // An expression and the first characters of a text are no column: they have no name, so that a key with them is unique over no columns.
     for row in keys {
         let mut row = row.into_iter().map(Option::unwrap_or_default);
-        if let (Some(index), Some(column)) = (row.next(), row.next()) {
+        // MariaDB has each key of a system-versioned table end in the end of the row's time, which is the same for all rows that are there
+        // (https://mariadb.com/kb/en/system-versioned-tables/).
+        if let (Some(index), Some(column)) = (row.next(), row.next())
+            && row_end.as_ref() != Some(&column)
+        {
             unique.entry(index).or_default().push(column);
         }
     }

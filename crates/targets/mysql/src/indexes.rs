@@ -357,6 +357,21 @@ pub(super) fn plainly<const N: usize>(
     answers
 }
 
+/// A default that the session's mode does not take (`ER_INVALID_DEFAULT`).
+const INVALID_DEFAULT: u16 = 1067;
+
+/// Runs a statement that makes a table like an existing one, or alters it. Whoever made that one may have had another mode: a default of
+/// `0000-00-00` is refused since NO_ZERO_DATE is one of the server's own (<https://dev.mysql.com/doc/refman/8.0/en/sql-mode.html>), and
+/// of rows it says nothing.
+pub(super) fn define(session: &mut Session<'_>, sql: &str) -> Result<(), Failure> {
+    match session.execute(sql) {
+        Err(Failure::Server(refused)) if refused.code == INVALID_DEFAULT => {
+            plainly(session, [PLAIN, sql, RESTORE]).map(drop)
+        }
+        done => done.map(drop),
+    }
+}
+
 /// Whether two tables have the same columns and the same keys. The server names constraints after their table. And it sorts keys
 /// (primary, unique, plain, fulltext), so that added ones are where they were except for two sorts which stay: a spatial index and
 /// that of a column which counts by itself come before the others then.
@@ -401,8 +416,8 @@ pub(super) fn take_out(
         return Ok(false);
     }
     for sql in [leave(hidden, indexes), add(hidden, indexes)] {
-        match session.execute(sql) {
-            Ok(_) => {}
+        match define(session, &sql) {
+            Ok(()) => {}
             Err(Failure::Server(_)) => return Ok(false),
             Err(failure) => return Err(failure),
         }
@@ -410,7 +425,7 @@ pub(super) fn take_out(
     if !alike(session, hidden, target)? {
         return Ok(false);
     }
-    session.execute(leave(hidden, indexes)).map(|_| true)
+    define(session, &leave(hidden, indexes)).map(|()| true)
 }
 
 /// Builds the indexes, and says whether the table `hidden` is now like `target`.
@@ -420,7 +435,7 @@ pub(super) fn build(
     target: &str,
     indexes: &[String],
 ) -> Result<bool, Failure> {
-    session.execute(add(hidden, indexes))?;
+    define(session, &add(hidden, indexes))?;
     alike(session, hidden, target)
 }
 

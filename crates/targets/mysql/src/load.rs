@@ -585,9 +585,10 @@ impl<'a> MysqlLoad<'a> {
                     return ready.map_err(|failure| self.session.explain(failure));
                 }
                 // Who may write rows but make no table loads them over one connection, in one transaction; so does a table with rows
-                // so wide that no second one like it could be made (1118), since innodb_strict_mode is on.
+                // so wide that no second one like it could be made (1118), since innodb_strict_mode is on, or without a key where the
+                // server makes none like it (3750, MariaDB 1173).
                 Err(Failure::Server(refused))
-                    if matches!(refused.code, 1044 | 1118 | 1142)
+                    if matches!(refused.code, 1044 | 1118 | 1142 | 1173 | 3750)
                         && !job.choice.action.makes_table()
                         && has_transactions(&self.engine) => {}
                 Err(failure) => return Err(self.session.explain(failure)),

@@ -117,7 +117,7 @@ impl Staging {
             false => staging.make_like(session, job)?,
         }
         if let Some(add) = ddl::add_columns(&staging.name, job) {
-            session.execute(add)?;
+            indexes::define(session, &add)?;
         }
         Ok(staging)
     }
@@ -126,12 +126,12 @@ impl Staging {
     /// (<https://dev.mysql.com/doc/refman/8.0/en/create-table-like.html>).
     fn make_like(&self, session: &mut Session<'_>, job: &Job) -> Result<(), Failure> {
         let (staging, target) = (quote(&self.name), quote(&job.table));
-        session.execute(format!("CREATE TABLE {staging} LIKE {target}"))?;
+        indexes::define(session, &format!("CREATE TABLE {staging} LIKE {target}"))?;
         if job.choice.action == Action::Append
             && let Some(next) = indexes::next_number(&indexes::show(session, &job.table)?)
         {
             let goes_on = format!("ALTER TABLE {staging} AUTO_INCREMENT = {next}");
-            if let Err(failure) = session.execute(goes_on) {
+            if let Err(failure) = indexes::define(session, &goes_on) {
                 // Who may make tables and not alter them has one that nobody wants.
                 let _ = session.execute(format!("DROP TABLE {staging}"));
                 return Err(failure);

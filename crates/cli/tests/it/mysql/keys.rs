@@ -453,6 +453,25 @@ fn on_conflict_skip_adds_nothing_to_the_history_of_a_versioned_table() {
     });
 }
 
+/// The server has the end of a row's time in its keys, where the table shows it.
+#[test]
+fn the_key_of_a_table_with_a_period_is_what_its_user_made() {
+    for_each_server(|server| {
+        if !server.is_mariadb {
+            return;
+        }
+        server.write("t.csv", "id,v\n1,b\n2,c\n").sql(
+            "CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(9), since TIMESTAMP(6) GENERATED ALWAYS AS ROW START,
+             till TIMESTAMP(6) GENERATED ALWAYS AS ROW END, PERIOD FOR SYSTEM_TIME (since, till)) WITH SYSTEM VERSIONING;;
+             INSERT INTO t (id, v) VALUES (1, 'a')",
+        );
+        for answer in ["update", "replace"] {
+            server.load(&["t.csv", "--if-exists", "append", "--on-conflict", answer]).exits(0);
+        }
+        assert_eq!(server.query("SELECT id, v FROM t ORDER BY id"), rows![[1, "b"], [2, "c"]]);
+    });
+}
+
 /// The server skips a row by an update that changes nothing, and triggers run all the same.
 #[test]
 fn on_conflict_skip_runs_no_triggers_of_updates() {

@@ -246,8 +246,14 @@ fn a_server_that_makes_no_table_without_a_primary_key() {
         if server.query(&format!("SHOW GLOBAL VARIABLES LIKE '{name}'")).is_empty() {
             return;
         }
-        server.write("t.csv", "id,inrush_number\n1,a\n2,b\n");
+        server.write("t.csv", "id,inrush_number\n1,a\n2,b\n").write("u.csv", "a\n7\n");
+        server.sql("CREATE TABLE u (a INT) ENGINE=InnoDB");
         server.with_global(name, "1", || {
+            // Nor a hidden one like a table that has none.
+            for if_exists in ["empty", "append", "truncate"] {
+                server.load(&["u.csv", "--table", "u", "--if-exists", if_exists]).exits(0);
+            }
+            assert_eq!(server.query("SELECT * FROM u"), rows![[7]]);
             server.refuses(&["t.csv"]).says(&["--primary-key COLUMN"]);
             server.load(&["t.csv", "--primary-key", "id"]).exits(0);
             for way in some(server.ways_into_used()) {

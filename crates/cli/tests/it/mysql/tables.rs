@@ -21,6 +21,54 @@ fn columns_are_found_by_name_and_the_rest_has_its_default() {
     });
 }
 
+/// NO_ZERO_DATE, which is one of MySQL's own modes since 5.7, takes no new table with such a default, and none like an older one.
+#[test]
+fn a_default_that_the_mode_takes_no_more_is_the_table_s_own_matter() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,name\n1,a\n2,b\n");
+        for way in some(server.ways_into_empty()) {
+            server.sql(
+                "SET SESSION sql_mode = '';; CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, name VARCHAR(9),
+                 at DATETIME NOT NULL DEFAULT '0000-00-00 00:00:00', KEY n (name)) ENGINE=InnoDB;;
+                 SET SESSION sql_mode = @@GLOBAL.sql_mode",
+            );
+            let made = server.state()["t"].0.clone();
+            for if_exists in ["empty", "truncate"] {
+                let load = ["t.csv", "--if-exists", if_exists];
+                server.load(&[&load[..], &way.options()].concat()).exits(0);
+                let stored =
+                    rows![[1, "a", "0000-00-00 00:00:00"], [2, "b", "0000-00-00 00:00:00"]];
+                assert_eq!(server.query("SELECT * FROM t ORDER BY id"), stored, "{way:?}");
+                assert_eq!(server.state()["t"].0, made, "{way:?} on {}", server.name);
+            }
+            server.sql("DELETE FROM t");
+            let after = ["t.csv", "--set", "indexes=after"];
+            let report = server.report(&after);
+            assert!(report["seconds"]["index"].as_f64() > Some(0.0), "{report}");
+            assert_eq!(server.state()["t"].0, made, "indexes after rows on {}", server.name);
+            server.drop_table("t");
+        }
+    });
+}
+
+#[test]
+fn columns_that_have_to_be_named_get_no_value_by_position() {
+    for_each_server(|server| {
+        if !server.is_from((8, 0, 23)) {
+            return;
+        }
+        server.write("t.csv", "1,2\n3,4\n").write("named.csv", "a,c\n5,6\n");
+        server.sql("CREATE TABLE t (a INT, c INT DEFAULT 7 INVISIBLE, b INT)");
+        server
+            .load(&["t.csv", "--header", "no"])
+            .exits(0)
+            .prints(&["by position, that is to a, b"]);
+        server.load(&["named.csv", "--if-exists", "append"]).exits(0);
+        let stored = rows![[1, 2, 7], [3, 4, 7], [5, (), 6]];
+        assert_eq!(server.query("SELECT a, b, c FROM t ORDER BY a"), stored, "{}", server.name);
+    });
+}
+
 #[test]
 fn a_column_that_counts_keeps_the_numbers_of_the_file_even_0() {
     for_some_servers(|server| {
