@@ -16,7 +16,9 @@ mod tune;
 
 use std::io::{self, Write as _};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use anyhow::Result;
 use clap_complete::Shell;
@@ -302,6 +304,9 @@ impl std::fmt::Display for Answered {
     }
 }
 
+/// How soon after the first signal another one is the same wish: `timeout` sends its signal to the process, and then to its group.
+const SAME_WISH: Duration = Duration::from_millis(200);
+
 /// The first Ctrl-C (or SIGTERM) asks for a tidy stop; the second ends the process at once. So does the end of the terminal's session ask.
 /// A signal that whoever started the process has it ignore (`nohup`, `trap ''`) goes on doing nothing, but for SIGINT: scripts have their
 /// background jobs ignore it, and who sends it to one of these by its number means it.
@@ -313,11 +318,19 @@ fn stop_on_signals() -> Result<Arc<AtomicBool>> {
         signal_hook::flag::register(SIGHUP, Arc::clone(&stop))?;
     }
     let is_heard = |signal: &i32| *signal == SIGINT || ignores(*signal) != Some(true);
-    for signal in [SIGINT, SIGTERM].into_iter().filter(is_heard) {
-        // In this order: while the flag is down the first does nothing, and the second raises it.
-        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))?;
-        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    let heard: Vec<i32> = [SIGINT, SIGTERM].into_iter().filter(is_heard).collect();
+    let ends = Arc::new(AtomicBool::new(false));
+    for signal in &heard {
+        signal_hook::flag::register_conditional_shutdown(*signal, 130, Arc::clone(&ends))?;
+        signal_hook::flag::register(*signal, Arc::clone(&stop))?;
     }
+    let mut signals = signal_hook::iterator::Signals::new(heard)?;
+    thread::spawn(move || {
+        if signals.forever().next().is_some() {
+            thread::sleep(SAME_WISH);
+            ends.store(true, Ordering::Relaxed);
+        }
+    });
     // A file beyond the limit of sizes (ulimit -f) is an error of the write; without a handler it ends the process without a word.
     signal_hook::flag::register(SIGXFSZ, Arc::default())?;
     Ok(stop)

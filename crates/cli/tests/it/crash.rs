@@ -221,6 +221,19 @@ pub(crate) fn signal(child: &Child, name: &str) {
     wait_until("the signal", || mask("ShdPnd:").is_none_or(|mask| mask & awaited == 0));
 }
 
+/// Sends a signal again and again until the program has ended, as who has waited long enough.
+pub(crate) fn insist(child: &mut Child, name: &str) {
+    let child = std::cell::RefCell::new(child);
+    wait_until("the end", || {
+        let mut child = child.borrow_mut();
+        let has_ended = child.try_wait().unwrap().is_some();
+        if !has_ended {
+            signal(&child, name);
+        }
+        has_ended
+    });
+}
+
 /// The end of a load that was asked to stop: with the exit code that shells know, and nothing changed.
 #[track_caller]
 fn stopped(child: Child) {
@@ -244,7 +257,9 @@ fn a_load_that_is_interrupted_undoes_what_it_did() {
             let args = ["load", "in.csv", "new.db", "--strategy", "row-sql"];
             let child = start(&mut fixture.command(&args));
             wait_for(&fixture, ".new.db.inrush-");
-            signal(&child, name);
+            // As `timeout` does: to the process, and once more to its group.
+            let (option, pid) = (format!("-{name}"), child.id().to_string());
+            assert!(Command::new("kill").args([&option, &pid, &pid]).status().unwrap().success());
             stopped(child);
         });
     }
@@ -372,10 +387,9 @@ fn a_load_that_waits_for_a_lock_can_be_interrupted() {
     signal(&child, "INT");
     stopped(child);
     // And twice when once is not enough: at once, whatever it is doing.
-    let child = start(&mut fixture.command(&args));
+    let mut child = start(&mut fixture.command(&args));
     wait_until_it_waits(&child);
-    signal(&child, "INT");
-    signal(&child, "INT");
+    insist(&mut child, "INT");
     assert_eq!(finish(child, b"").0.code(), Some(130));
     holder.execute_batch("COMMIT").unwrap();
     assert_eq!(fixture.table("t.db", "t"), rows![[7, "x"]]);

@@ -1,4 +1,4 @@
-use crate::crash::signal;
+use crate::crash::insist;
 use crate::fixture::{Outcome, finish, size, some, start, wait_until};
 use crate::servers::{OnDrop, strategies};
 
@@ -199,8 +199,7 @@ fn a_commit_that_waits_for_a_standby_which_is_not_there_ends_with_the_second_int
             wait_until("the commit waits", || server.number(waiting) > 0);
             assert!(child.try_wait().unwrap().is_none(), "it is over");
             // Nobody can say what the first should leave; the second ends the process at once.
-            signal(&child, "INT");
-            signal(&child, "INT");
+            insist(&mut child, "INT");
             let run = Outcome::of("load, interrupted".to_owned(), finish(child, b"")).exits(130);
             // It is committed here, and seen when it is where it should be, too.
             drop(reset);
