@@ -23,6 +23,8 @@ pub enum DistrustKind {
     Dates,
     /// No authority that is trusted has signed it, or it is broken.
     Authority,
+    /// It is that of an authority.
+    IsAuthority,
 }
 
 /// Names of a certificate that are shown.
@@ -32,7 +34,7 @@ impl Distrust {
     /// What TLS says of a certificate; `None` where it fails for another reason.
     pub fn of(error: &Error) -> Option<Self> {
         use CertificateError as Why;
-        use DistrustKind::{Authority, Dates, WrongName};
+        use DistrustKind::{Authority, Dates, IsAuthority, WrongName};
         let why = match error {
             Error::InvalidCertificate(why) => why,
             Error::NoCertificatesPresented => {
@@ -61,7 +63,7 @@ impl Distrust {
                 (Authority, "is for another purpose than a server's".to_owned())
             }
             Why::Other(other) if is_own_authority(other) => (
-                Authority,
+                IsAuthority,
                 "is signed by itself: it is that of an authority, and none for a server".to_owned(),
             ),
             other => (Authority, format!("is not valid: {}", shown(&other.to_string()))),

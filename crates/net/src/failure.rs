@@ -67,7 +67,7 @@ impl Lost {
         let kind = match distrust.kind {
             DistrustKind::WrongName => LostKind::WrongName,
             DistrustKind::Dates => LostKind::Expired,
-            DistrustKind::Authority => LostKind::BadCertificate,
+            DistrustKind::Authority | DistrustKind::IsAuthority => LostKind::BadCertificate,
         };
         Self::new(kind, format!("TLS: the server's certificate {distrust}"))
     }

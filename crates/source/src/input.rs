@@ -639,7 +639,7 @@ impl Input {
                     self.name,
                     compression.name()
                 ))
-                .advise("fetch the file again: it is incomplete")
+                .advise("fetch the file again if it is incomplete, or cut off what follows")
             }
             Some(compression) if error.raw_os_error().is_none() => Error::source(format!(
                 "{}: the {} data is damaged: {error}",

@@ -36,8 +36,18 @@ impl Pattern {
 
     /// Whether all of a name fits.
     pub fn fits(&self, name: &str) -> bool {
-        self.0.matches_with(name, OPTIONS)
+        self.0.matches_with(name, OPTIONS) && shows(self.0.as_str(), name)
     }
+}
+
+/// Whether each hidden part of a name is one whose dot the pattern begins with too. The crate takes the second character of `*.csv` for
+/// the dot of `.csv`.
+fn shows(pattern: &str, name: &str) -> bool {
+    let names_dot = |(part, name): (&str, &str)| !name.starts_with('.') || part.starts_with('.');
+    let fixed = |part: &&str| *part != "**";
+    let (parts, names) = (pattern.split('/'), name.split('/'));
+    parts.clone().take_while(fixed).zip(names.clone()).all(names_dot)
+        && parts.rev().take_while(fixed).zip(names.rev()).all(names_dot)
 }
 
 #[cfg(test)]
@@ -54,6 +64,9 @@ mod tests {
             ("**/*.csv", "x/y/a.csv"),
             ("**/.*.csv", "x/.a.csv"),
             (".x/*.csv", ".x/a.csv"),
+            ("./*.csv", "./a.csv"),
+            (".*", ".csv"),
+            (".x/**/*.csv", ".x/y/z/a.csv"),
             ("[ab].c", "a.c"),
         ] {
             assert!(fits(pattern, name), "{pattern} {name}");
@@ -63,6 +76,11 @@ mod tests {
             ("?a.csv", ".a.csv"),
             ("[.]a.csv", ".a.csv"),
             ("x/*.csv", "x/.a.csv"),
+            ("*.csv", ".csv"),
+            ("**/*.csv", ".csv"),
+            ("**/*.csv", "x/.csv"),
+            ("*.d/*.csv", ".d/a.csv"),
+            ("*.d/**/a.csv", ".d/x/a.csv"),
             ("*/a.csv", ".x/a.csv"),
             ("**/*.csv", ".a.csv"),
             ("**/*.csv", "x/.y/a.csv"),

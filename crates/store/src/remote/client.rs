@@ -2,11 +2,14 @@
 
 use std::env;
 use std::io;
+use std::path::PathBuf;
 use std::process;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use inrush_net::{Distrust, DistrustKind};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
 use ureq::config::Config;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, AsSendBody, Body, Proxy, ProxyProtocol};
@@ -25,6 +28,9 @@ pub(super) fn exchange(
 ) -> Result<http::Response<Body>, Trouble> {
     let uri = request.uri().clone();
     let agent = agent();
+    if let Some(fault) = unspoken(&uri) {
+        return Err(Trouble::never(fault));
+    }
     let request = agent.configure_request(request).timeout_connect(Some(connect_max)).build();
     agent.run(request).map_err(|error| trouble(error, &Way::of(&uri)))
 }
@@ -106,6 +112,26 @@ impl Way {
     }
 }
 
+/// What is wrong with a proxy that the request should go by, and that speaks no HTTP: ureq, as it is built here, would go without it.
+fn unspoken(uri: &http::Uri) -> Option<Fault> {
+    let proxy = agent().config().proxy()?;
+    let way = Way::of(uri);
+    if way.proxy.is_some() || proxy.is_no_proxy(uri) {
+        return None;
+    }
+    let is_it = |name: &&str| env::var(name).is_ok_and(|value| Proxy::new(&value).is_ok());
+    let variable = PROXIES.into_iter().find(is_it)?;
+    let fault = Fault::new(format!(
+        "{variable} names the SOCKS proxy {}:{}, and only proxies of HTTP are spoken to",
+        proxy.host(),
+        proxy.port()
+    ));
+    let host = bare(&way.host);
+    Some(fault.advise(format!(
+        "name an http:// or https:// proxy there; NO_PROXY={host} goes without one"
+    )))
+}
+
 /// The agent of a process, with its connections.
 struct Client {
     process: u32,
@@ -151,8 +177,21 @@ fn roots() -> RootCerts {
     if found.certs.is_empty() && !named {
         return RootCerts::WebPki;
     }
-    let of = |der: &rustls::pki_types::CertificateDer<'_>| Certificate::from_der(der).to_owned();
+    let of = |der: &CertificateDer<'_>| Certificate::from_der(der).to_owned();
     RootCerts::Specific(Arc::new(found.certs.iter().map(of).collect()))
+}
+
+/// Why `SSL_CERT_FILE` names no authority, where it does not.
+fn no_authorities() -> Option<String> {
+    let path = PathBuf::from(env::var_os("SSL_CERT_FILE")?);
+    let why = match std::fs::read(&path) {
+        Err(error) => format!("can't be read: {}", inrush_core::error::reason(&error)),
+        Ok(bytes) => match CertificateDer::pem_slice_iter(&bytes).any(|found| found.is_ok()) {
+            true => return None,
+            false => "has no certificate in it".to_owned(),
+        },
+    };
+    Some(format!("SSL_CERT_FILE names {}, which {why}", inrush_core::path::text(&path)))
 }
 
 /// What went wrong, and whether another request may fare better.
@@ -208,8 +247,16 @@ fn by_tls(error: &rustls::Error, host: &str) -> Trouble {
                 DistrustKind::Authority => {
                     "SSL_CERT_FILE=FILE names the authorities to trust, if another one is right"
                 }
+                DistrustKind::IsAuthority => {
+                    "let the server have a certificate of its own; one that it signs itself needs basicConstraints=CA:FALSE, \
+                     and SSL_CERT_FILE to name it"
+                }
             };
-            Fault::new(format!("the certificate of {host} {distrust}")).advise(advice)
+            let fault = Fault::new(format!("the certificate of {host} {distrust}"));
+            match no_authorities().filter(|_| distrust.kind == DistrustKind::Authority) {
+                Some(why) => fault.advise(why),
+                None => fault.advise(advice),
+            }
         }
         (None, rustls::Error::InvalidMessage(_)) => {
             Fault::new(format!("{host} does not speak TLS there"))

@@ -20,12 +20,13 @@ fn a_server_is_believed_that_an_authority_of_ssl_cert_file_vouches_for() {
     let url = web.url("in.csv");
     load(&fixture, &url, Some("authority.pem")).exits(0);
     assert_eq!(fixture.number("t.db", "SELECT count(*) FROM \"in\""), ROWS as i64);
-    for authority in [None, Some("server.key"), Some("none.pem")] {
+    for (authority, advice) in [
+        (None, "SSL_CERT_FILE=FILE names the authorities"),
+        (Some("server.key"), "server.key, which has no certificate in it"),
+        (Some("none.pem"), "none.pem, which can't be read"),
+    ] {
         let run = load(&fixture, &url, authority).exits(1);
-        run.says(&[
-            "the certificate of 127.0.0.1 is by no authority that is trusted here",
-            "SSL_CERT_FILE",
-        ]);
+        run.says(&["the certificate of 127.0.0.1 is by no authority that is trusted here", advice]);
     }
     // What speaks no TLS, and what speaks nothing else.
     let plain = Web::file(Served::new("id\n1\n"));
@@ -61,7 +62,12 @@ fn a_certificate_that_has_expired_or_is_signed_by_itself_is_refused_in_words() {
     }
     let web = Web::secure(fixture.dir(), |asked| Served::new("id\n1\n").answer(asked));
     let run = load(&fixture, &web.url("in.csv"), Some("authority.pem")).exits(1);
-    run.says(&["the certificate of 127.0.0.1 is signed by itself", "SSL_CERT_FILE=FILE"]);
+    run.says(&["the certificate of 127.0.0.1 is signed by itself", "basicConstraints=CA:FALSE"]);
+    // As the advice has it.
+    let own = "req -x509 -newkey rsa:2048 -nodes -keyout server.key -out server.pem -days 2 -subj /CN=own -addext subjectAltName=IP:127.0.0.1 -addext basicConstraints=critical,CA:FALSE";
+    fixture.tool("openssl", &own.split(' ').collect::<Vec<_>>(), b"");
+    let web = Web::secure(fixture.dir(), |asked| Served::new("id\n1\n").answer(asked));
+    load(&fixture, &web.url("in.csv"), Some("server.pem")).exits(0);
 }
 
 #[test]

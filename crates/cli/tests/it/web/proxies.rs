@@ -42,6 +42,24 @@ fn what_a_proxy_does_is_said_of_the_proxy_and_of_its_variable() {
 }
 
 #[test]
+fn a_proxy_that_is_not_spoken_to_is_not_passed_by() {
+    let fixture = Fixture::new();
+    let web = Web::file(Served::new("id\n1\n"));
+    let url = web.url("in.csv");
+    for (variable, proxy) in [
+        ("ALL_PROXY", "socks5://ann:tiger-7-teeth@127.0.0.1:1"),
+        ("HTTP_PROXY", "socks4://127.0.0.1:1"),
+    ] {
+        let run = by(&fixture, &url, &[(variable, proxy)]).exits(1);
+        let named = format!("{variable} names the SOCKS proxy 127.0.0.1:1");
+        let run = run.says(&[&named, "NO_PROXY=127.0.0.1 goes without one"]);
+        assert!(!run.stderr.contains("tiger"), "{run:?}");
+        by(&fixture, &url, &[(variable, proxy), ("NO_PROXY", "127.0.0.1")]).exits(0);
+        std::fs::remove_file(fixture.path("t.db")).unwrap();
+    }
+}
+
+#[test]
 fn a_host_that_goes_without_the_proxy_is_named_itself() {
     let fixture = Fixture::new();
     let (port, proxy) = (silent_port(), format!("http://127.0.0.1:{}", silent_port()));
