@@ -1,7 +1,8 @@
 //! Whether the first line names the columns: what speaks for it, and what against.
 //!
 //! A row that is taken for a header is lost, so a name has to be a word where the others have numbers, and a line that holds
-//! numbers or days as the others do is none, whatever its words: `1,Ann,unknown` may well be a row of a table of numbers.
+//! numbers or days as the others do is none, whatever its words: `1,Ann,unknown` may well be a row of a table of numbers. Nor is a
+//! word that rows have where a number is missing, or an amount with its unit, any proof.
 
 use crate::infer::{Observed, type_of};
 use inrush_core::reading::{Family, is_alike};
@@ -25,8 +26,9 @@ pub(crate) struct Below<'a> {
     pub are_other_forms: &'a [bool],
 }
 
-/// Whether the first record names the columns. `has_null` says that a field of it is a spelling of NULL that the user has named, `known` are
-/// the columns of the table, if it is there, and `columns` what the user says of the source's.
+/// Whether the first record names the columns. `first` is what was seen of its fields, nothing of those that are NULL or may be, and
+/// `has_null` says that one is a spelling of NULL: of what the user has named, or of what programs write. `known` are the columns of the
+/// table, if it is there, and `columns` what the user says of the source's.
 ///
 /// Where a table is there, a line that could be names is never a row by assumption: words are what the table may hold, and what a
 /// header of another table has. Nor do some of its columns' names make it a header: `name,Ann` may be a row of a table of names and
@@ -57,7 +59,7 @@ pub(crate) fn header(
     // Below a name there is another name in some tables; that a column of numbers has its own name in it is no accident.
     let is_proven = known.is_none()
         || fields.iter().any(|field| field.is_known && field.is_unlike())
-        || fields.iter().all(|field| field.is_null || field.is_unlike());
+        || fields.iter().all(|field| field.is_null || field.is_proof());
     if hits > 0 && hits * 2 >= fields.len() {
         let has_values = fields.iter().any(|field| field.is_value() && !field.is_known);
         return match has_values && !are_headings(&fields, rest) {
@@ -74,7 +76,7 @@ pub(crate) fn header(
         };
     }
     let has_values = fields.iter().any(FirstField::is_value);
-    if fields.iter().any(FirstField::is_unlike) {
+    if fields.iter().any(|field| field.is_proof() || has_values && field.is_unlike()) {
         let header = !fields.iter().any(FirstField::is_alike) || are_headings(&fields, rest);
         return match (has_values, known) {
             (false, _) => verdict(
@@ -187,7 +189,7 @@ impl<'a> FirstField<'a> {
         let is_word = !is_null
             && ty == Type::Text
             // A text that looks like a number is one only where a sheet says that it is text: its years above columns.
-            && (has(char::is_alphabetic) || !has(|c| c.is_ascii_digit()) || type_of(text) != Type::Text);
+            && (has(char::is_alphabetic) || !has(char::is_numeric) || type_of(text) != Type::Text);
         let rest = rest.ty();
         Self { text, is_null, is_known: false, is_word, ty, rest, is_above_form: false }
     }
@@ -195,6 +197,11 @@ impl<'a> FirstField<'a> {
     /// Whether it is a word where the others are none.
     fn is_unlike(&self) -> bool {
         self.is_word && self.rest != Type::Text
+    }
+
+    /// Whether it is such a word, and one that rows hardly have there.
+    fn is_proof(&self) -> bool {
+        self.is_unlike() && !is_doubtful(self.text)
     }
 
     /// Whether it is a number, a day or another value that columns are hardly called.
@@ -215,6 +222,21 @@ impl<'a> FirstField<'a> {
                 _ => self.ty == self.rest,
             }
     }
+}
+
+/// Whether a row may have this word where others have numbers or days: an amount with its unit or a day with its month's name (`5 kg`,
+/// `<5 mg`, `0x1F`, `31-DEC-24`), a mark (`*`), an error of a spreadsheet (`#REF!`), or what says that there is no value.
+fn is_doubtful(text: &str) -> bool {
+    const MARKS: &str = ".?-*_/!~+\u{2013}\u{2014}\u{2026}";
+    const WORDS: [&str; 8] =
+        ["unknown", "missing", "undefined", "invalid", "empty", "nil", "n.a.", "tbd"];
+    let signs = |c: char| !c.is_alphanumeric();
+    let begins_with_digit = || text.trim_start_matches(signs).starts_with(char::is_numeric);
+    // A number that a sheet says is text stands there for a name.
+    begins_with_digit() && type_of(text) == Type::Text
+        || text.chars().all(|c| MARKS.contains(c))
+        || text.starts_with('#') && text.ends_with(['!', '?'])
+        || WORDS.iter().any(|word| word.eq_ignore_ascii_case(text))
 }
 
 /// Whether the numbers in the line could be names of columns behind the first one: years, of which a single one stands above what are
@@ -297,7 +319,7 @@ fn written_otherwise(text: &str) -> Type {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::infer::Spot;
+    use crate::infer::{Spot, is_null_like};
 
     /// The verdict about the first of these lines, where no table is there: whether it is a header, and whether that is proven.
     fn of(text: &str, known: Option<&[String]>) -> (Option<bool>, bool) {
@@ -312,10 +334,14 @@ mod tests {
             }
             seen
         };
-        let first = seen(&mut std::iter::once(names.iter().map(String::as_str).collect()));
+        let is_null = |name: &&str| is_null_like(name.as_bytes());
+        let trimmed: Vec<&str> = names.iter().map(|name| name.trim()).collect();
+        let has_null = trimmed.iter().filter(|it| !it.is_empty()).any(is_null);
+        let values = trimmed.iter().map(|it| if is_null(it) { "" } else { *it });
+        let first = seen(&mut std::iter::once(values.collect()));
         let (seen, forms) = (seen(&mut lines), vec![false; names.len()]);
         let below = Below { seen: &seen, are_other_forms: &forms };
-        let verdict = header(&names, &first, false, &below, known, &ColumnRequest::default());
+        let verdict = header(&names, &first, has_null, &below, known, &ColumnRequest::default());
         (verdict.header, verdict.proven)
     }
 
@@ -381,6 +407,41 @@ mod tests {
         ] {
             assert_eq!(of(text, None), (Some(header), proven), "{text}");
         }
+        for (text, header, proven) in [
+            // What rows have where a number is missing is no proof of a header, and a spelling of NULL speaks against one.
+            ("Ann,unknown\nBob,5\nCid,6", true, false),
+            ("Ann,5 EUR\nBob,5\nCid,6", true, false),
+            ("Ann,5kg\nBob,5\nCid,6", true, false),
+            ("Ann,<5 mg\nBob,5\nCid,6", true, false),
+            ("Ann,0x1F\nBob,5\nCid,6", true, false),
+            ("Ann,31-DEC-24\nBob,2024-12-31\nCid,2025-01-01", true, false),
+            ("Ann,\u{bd}\nBob,5\nCid,6", true, false),
+            ("Ann,*\nBob,5\nCid,6", true, false),
+            ("Ann,#REF!\nBob,5\nCid,6", true, false),
+            ("1,5 EUR\n2,5\n3,6", false, false),
+            ("country,2019 Q1\nFrance,5\nSpain,6", true, false),
+            ("id,2019 Q1\n1,5\n2,6", true, true),
+            ("id,unknown\n1,5\n2,6", true, true),
+            ("country,NA,EU\nx,1,2", true, false),
+            ("Ann,(null)\nBob,5\nCid,6", false, false),
+            ("Ann,<NULL>,#N/A\nBob,5,6\nCid,6,7", false, false),
+            ("Ann,?\nBob,5\nCid,6", false, false),
+            ("Ann,.\nBob,5\nCid,6", false, false),
+            ("Ann,\\N,\\N\nBob,5,x\nCid,6,y", false, false),
+            ("Ann,nan\nBob,x\nCid,y", false, false),
+            (",name\n0,Ann\n1,Bob", true, false),
+            (",n\n0,5\n1,6", true, true),
+            // Blanks that fill fields up say nothing.
+            (" 9,a\n10,b\n11,c", false, false),
+            ("99 ,SMITH\n100,KING", false, false),
+            ("a, 9\nb,10\nc,11", false, false),
+            (" 1, 5000\n 2, 6000", false, true),
+            (" id, n\n 1, 5000\n 2, 6000", true, false),
+            (" id, n\n10,5000\n11,6000", true, true),
+            ("a, NULL\nb,10\nc,11", false, false),
+        ] {
+            assert_eq!(of(text, None), (Some(header), proven), "{text}");
+        }
         for odd in ["007", "+4912", "1e5", "-0", "inf", "1 200", "1.1.2024", "1-2"] {
             let verdict = of(&format!("1,{odd},x\n2,5,y\n3,6,z"), None);
             assert_eq!(verdict, (Some(false), false), "{odd}");
@@ -396,6 +457,10 @@ mod tests {
         assert_eq!(of("key,who\n1,Ann"), Some(true));
         assert_eq!(of("1,Ann\n2,Bob"), Some(false));
         assert_eq!(of("id,2019\n1,5"), Some(true));
+        // So do words that rows have where a number is missing.
+        for text in ["Ann,5 EUR\nBob,5", "Ann,NULL\nBob,5", "Ann,unknown\nBob,5"] {
+            assert_eq!(of(text), None, "{text}");
+        }
     }
 
     #[test]

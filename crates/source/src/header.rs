@@ -172,31 +172,35 @@ impl Source {
         self.nulls = Nulls::of(&self.read.nulls, &known_as);
         // As in rows, a spelling of NULL is compared with what is written: of `\N` an escape leaves an N.
         let is_said_null = |column: usize| {
-            !raw[column].is_empty()
+            let raw = raw[column].trim_ascii();
+            !raw.is_empty()
                 && self.nulls.of_column(column).any(|null| {
-                    self.grammar.dialect().is_some_and(|dialect| {
-                        encode::is_null(dialect, null, raw[column], quoted[column])
-                    })
+                    self.grammar
+                        .dialect()
+                        .is_some_and(|dialect| encode::is_null(dialect, null, raw, quoted[column]))
                 })
         };
         let is_null = |column: usize, value: &[u8]| {
-            value.is_empty()
-                || is_null_like(value)
-                || is_null_like(raw[column])
-                || is_said_null(column)
+            is_null_like(value) || is_null_like(raw[column].trim_ascii()) || is_said_null(column)
         };
-        let first: Vec<Observed> = values
+        // An empty one may be a column without a name, and in quotes they are texts.
+        let is_null_written = |column: usize| {
+            let raw = raw[column].trim_ascii();
+            !raw.is_empty() && !quoted[column] && is_null_like(raw)
+        };
+        // Blanks that fill a field up say nothing of what stands in it, whether --trim cuts them off or not.
+        let first: Vec<Observed> = names
             .iter()
             .enumerate()
-            .map(|(column, value)| {
-                let mut observed = Observed::default();
+            .map(|(column, name)| {
+                let (value, mut observed) = (name.trim().as_bytes(), Observed::default());
                 if !is_null(column, value) {
                     observed.add(value, Spot::default());
                 }
                 observed
             })
             .collect();
-        let has_null = (0..values.len()).any(is_said_null);
+        let has_null = (0..values.len()).any(|at| is_said_null(at) || is_null_written(at));
         let (seen, _) = self.survey(vec![Sample::of(0, rest)], values.len());
         // Percentages, grouped numbers and the like are text only because of how they are written.
         let has_word = names.iter().any(|name| name.contains(char::is_alphabetic));

@@ -41,11 +41,14 @@ enum Candidate {
 const UNREAD_SHARE: u64 = 10;
 
 /// What programs write for NULL, in any case. Only ever suggested: `NA` is also Namibia, and where an empty text is one, it is no NULL.
-const NULL_LIKE: [&[u8]; 8] = [b"NA", b"N/A", b"NULL", b"NaN", b"None", b"\\N", b"-", b""];
+const NULL_LIKE: [&[u8]; 15] = [
+    b"NA", b"N/A", b"#N/A", b"<NA>", b"NULL", b"(null)", b"<null>", b"NaN", b"None", b"\\N", b"-",
+    b"--", b".", b"?", b"",
+];
 
 /// Whether the value is what many a program writes for NULL.
 pub fn is_null_like(value: &[u8]) -> bool {
-    value.len() <= 4 && NULL_LIKE.iter().any(|null| null.eq_ignore_ascii_case(value))
+    value.len() <= 6 && NULL_LIKE.iter().any(|null| null.eq_ignore_ascii_case(value))
 }
 
 /// What was seen of one column.

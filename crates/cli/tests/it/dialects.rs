@@ -189,6 +189,61 @@ fn a_spelling_of_null_is_no_name() {
     assert_eq!(header(countries, &["--null", "NA"]), ["country", "NA", "EU"]);
 }
 
+/// Where nothing but it says what the line is.
+#[test]
+fn a_first_row_with_a_placeholder_is_a_row() {
+    for null in
+        ["NULL", "(null)", "<null>", "#N/A", "NA", "n/a", "None", "nan", "\\N", "-", "--", ".", "?"]
+    {
+        let text = format!("Ann\t{null}\nBob\t5\nCid\t6\n");
+        let said =
+            ["there is no header: a field of the first line is a spelling of NULL", "--null"];
+        let fixture = Fixture::new();
+        fixture.write("in.tsv", &text).load(&["in.tsv", "t.db"]).exits(0).prints(&said);
+        assert_eq!(fixture.number("t.db", "SELECT count(*) FROM \"in\""), 3, "{null}");
+        let rows = loaded(&text, &["--null", null]);
+        assert_eq!(rows, rows![["Ann", ()], ["Bob", 5], ["Cid", 6]], "{null}");
+    }
+    assert_eq!(loaded("Ann\t\\N\t\\N\nBob\tx\ty\n", &[]).len(), 2);
+}
+
+/// Words that may stand in a row where others have numbers make no header without a word.
+#[test]
+fn a_header_of_words_that_rows_have_is_said_to_be_assumed() {
+    let said = ["the first line is taken as the header", "--header no if it is data"];
+    let fixture = Fixture::new();
+    fixture.sql("old.db", "CREATE TABLE q (name TEXT, n INT)");
+    for word in ["5 EUR", "5kg", "0x1F", "31-DEC-24", "\u{bd}", "*", "unknown", "#REF!"] {
+        fixture.write("in.csv", format!("Ann,{word}\nBob,5\nCid,6\n"));
+        fixture.load(&["in.csv", "t.db", "--if-exists", "replace"]).exits(0).prints(&said);
+        let old = ["in.csv", "old.db", "--table", "q", "--match", "position"];
+        fixture.refuses(&old).says(&["is the first line a header?"]);
+    }
+}
+
+/// Blanks around a number say nothing, whether they are cut off or not.
+#[test]
+fn a_first_row_whose_numbers_are_padded_is_a_row() {
+    let fixture = Fixture::new();
+    fixture.sql("old.db", "CREATE TABLE q (a, b)");
+    for (text, count) in [
+        (" 9|a\n10|b\n11|c\n", 3),
+        ("99 |SMITH\n100|KING\n101|X\n", 3),
+        ("a, 9\nb,10\nc,11\n", 3),
+        (" 1, 5000\n 2, 6000\n", 2),
+        ("\t9|a\n10|b\n", 2),
+    ] {
+        for options in [&[][..], &["--trim"]] {
+            assert_eq!(loaded(text, options).len(), count, "{text} {options:?}");
+            fixture.write("in.csv", text);
+            let old = ["in.csv", "old.db", "--table", "q", "--match", "position"];
+            fixture.load(&[&old[..], &["--if-exists", "append"], options].concat()).exits(0);
+        }
+    }
+    assert_eq!(fixture.number("old.db", "SELECT count(*) FROM q"), 26);
+    assert_eq!(header(" id, n\n10,5000\n11,6000\n", &["--trim"]), ["id", "n"]);
+}
+
 #[test]
 fn a_first_row_of_numbers_and_words_is_a_row() {
     let zips = "1,00501,x\n2,10001,y\n3,90210,z\n";

@@ -944,6 +944,31 @@ fn a_sheet_is_loaded_once_by_whatever_name() {
 }
 
 #[test]
+fn a_first_row_with_a_placeholder_is_a_row() {
+    let fixture = Fixture::new();
+    for null in ["(null)", "NULL", "?"] {
+        fixture.write(
+            "in.xlsx",
+            book(&[
+                &[Text("Ann"), Text(null)],
+                &[Text("Bob"), Number(5.0)],
+                &[Text("Cid"), Number(6.0)],
+            ]),
+        );
+        let said = ["there is no header: a field of the first row is a spelling of NULL"];
+        let load = ["in.xlsx", "t.db", "--table", "t", "--if-exists", "replace"];
+        fixture.load(&load).exits(0).prints(&said);
+        assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 3);
+    }
+    // A number that the sheet says is text is a name.
+    let years: &[&[Cell<'_>]] = &[&[Text("2019"), Text("2020")], &[Number(5.0), Number(6.0)]];
+    fixture.write("years.xlsx", book(years));
+    let report = fixture.report(&["years.xlsx", "t.db"]);
+    assert_eq!(report["warnings"], serde_json::json!([]));
+    assert_eq!(fixture.table("t.db", "years"), rows![[5, 6]]);
+}
+
+#[test]
 fn a_title_above_the_header_is_pointed_out() {
     let fixture = Fixture::new();
     let title: &[&[Cell<'_>]] = &[&[Text("Sales of 2024")], &[], NAMES, ONE];

@@ -277,7 +277,7 @@ impl Look<'_> {
             let mut text = Vec::new();
             write(cell, &mut text);
             match cell {
-                Cell::Text(_) if is_null_like(&text) => {}
+                Cell::Text(_) if is_null_like(text.trim_ascii()) => {}
                 Cell::Text(_) => seen[*column as usize].add_string(&text, Spot::default()),
                 _ => seen[*column as usize].add(&text, Spot::default()),
             }
@@ -485,10 +485,11 @@ fn is_header(
     let pick = |seen: &[Observed]| used.iter().map(|at| seen[*at].clone()).collect::<Vec<_>>();
     let names: Vec<String> = used.iter().map(|at| names[*at].clone()).collect();
     let nulls = Nulls::of(&look.read.nulls, &[names.iter().map(String::as_str).collect()]);
-    let is_said_null = |(at, name): (usize, &String)| {
-        !name.is_empty() && nulls.of_column(at).any(|null| null == name.as_bytes())
+    let is_null = |(at, name): (usize, &String)| {
+        let is_said = || nulls.of_column(at).any(|null| null == name.as_bytes());
+        !name.is_empty() && (is_null_like(name.as_bytes()) || is_said())
     };
-    let has_null = names.iter().enumerate().any(is_said_null);
+    let has_null = names.iter().enumerate().any(is_null);
     let below = Below { seen: &pick(&rest), are_other_forms: &vec![false; names.len()] };
     let columns = &look.read.columns;
     let verdict = first_line::header(&names, &pick(&first), has_null, &below, known, columns);
