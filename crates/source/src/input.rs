@@ -16,7 +16,8 @@ use crate::head::{self, Head, lead, read_head};
 use crate::infer::{Observed, Surveyor};
 use crate::sample::Sampled;
 use crate::{
-    Compression, Place, apart, decode, header, json, quoting, separator_line, shapes, sniff, text,
+    Compression, Place, apart, decode, footer, header, json, quoting, separator_line, shapes,
+    sniff, text,
 };
 use inrush_core::encode::{self, Encode, EncodeRow, Grammar, Shape, ShapeColumn};
 use inrush_core::error::{Error, Result};
@@ -286,6 +287,15 @@ impl Source {
                 .advise("convert the file first: sed 's/\\r\\r$/\\r/' takes one of them out")
                 .advise("Python's csv module writes no such files where they are opened with newline=''"));
             }
+            if sniff::ends_records_in_ascii(body, head.whole, &dialect) {
+                return Err(Error::source(format!(
+                    "{}: U+001E stands between rows, as in .mode ascii of sqlite3, and newlines do not",
+                    head.input.name
+                ))
+                .advise(
+                    "have it written otherwise (sqlite3 -csv -header), or convert it, if its values have no tabs and newlines: tr '\\036\\037' '\\n\\t'",
+                ));
+            }
             if sniff::mixes_line_ends(body, &dialect) {
                 return Err(Error::source(format!(
                     "{}: lines end in lone carriage returns, and some in newlines",
@@ -337,6 +347,14 @@ impl Source {
             && known.contains(name)
         {
             warnings.retain(|note| Some(note) != sniffed.one_column.as_ref());
+        }
+        if names.len() == 1 {
+            let footers = heads.iter().filter(|head| head.whole).filter_map(|head| {
+                let footer = footer::at_end(head.body())?;
+                let (name, advice) = (&head.input.name, footer::footer_advice(footer));
+                Some(format!("{name} ends in a row {footer}, as it seems: {advice}"))
+            });
+            warnings.extend(footers);
         }
         warnings.extend(sniff::stray_quotes(heads[lead].body(), &dialect, source.header));
         for head in &mut heads {

@@ -17,6 +17,7 @@ mod columns;
 pub mod decode;
 mod delimiter;
 mod first_line;
+pub mod footer;
 mod format;
 mod head;
 mod header;

@@ -3,7 +3,7 @@
 //! Whatever has a delimiter somewhere could be called a table, so a shape is named only where it is certain, and where the text
 //! isn't regular as a table: a column of `<b>x</b>,5` is data.
 
-use crate::{delimiter, json, sniff};
+use crate::{delimiter, footer, json, sniff};
 use inrush_core::DialectRequest;
 use inrush_core::error::{Error, Result};
 
@@ -34,7 +34,7 @@ const fn yielding(what: &'static str, advice: &'static str, is: fn(&Look) -> boo
 }
 
 /// The first that fits is named.
-const SHAPES: [Shape; 22] = [
+const SHAPES: [Shape; 24] = [
     yielding(
         "an HTML page: a login page?",
         "look at it in a browser, and fetch the data itself; a table in it pandas.read_html reads",
@@ -87,12 +87,22 @@ const SHAPES: [Shape; 22] = [
                 && look.line(2).starts_with("@@")
     }),
     shape("a script", "run it, and load what it writes", |look| {
-        look.starts("#!/") && !look.skips_hashes
+        look.starts("#!/") && look.comment != Some(b'#')
     }),
     shape(
         "a table drawn for people, with lines between its cells",
         "have it written otherwise: psql -c \"\\copy (SELECT ...) TO 'OUT.csv' CSV HEADER\", sqlite3 -json",
         is_drawn,
+    ),
+    shape(
+        "a table drawn for people, in columns of a width",
+        "have it written otherwise: sqlite3 -csv -header, sqlcmd -W -s, in SQL*Plus SET MARKUP CSV ON, in SSMS Save Results As CSV",
+        is_in_columns,
+    ),
+    shape(
+        "a table with a line of dashes below its header, as sqlcmd and SSMS write it",
+        "leave that line out: sed 2d, where it is the file's second",
+        is_ruled,
     ),
     yielding("an e-mail", "name the attachment, saved as a file", is_email),
     yielding("YAML", "convert it to JSON Lines first", is_yaml),
@@ -141,20 +151,25 @@ struct Look {
     text: String,
     /// The end of it, where that was seen.
     end: Option<String>,
-    /// Whether lines that begin with `#` are skipped.
-    skips_hashes: bool,
+    /// How many spaces stand before the first line.
+    indent: usize,
+    /// What lines begin with that are skipped.
+    comment: Option<u8>,
 }
 
 impl Look {
     fn at(text: &[u8], whole: bool, request: &DialectRequest) -> Self {
+        let from = text;
         let text = text.trim_ascii_start();
+        let blanks = from[..from.len() - text.len()].iter().rev();
         let string =
             |bytes: &[u8]| String::from_utf8_lossy(bytes).replace("\r\n", "\n").replace('\r', "\n");
         let end = &text[text.len().saturating_sub(256)..];
         Self {
             text: string(&text[..text.len().min(LOOK_BYTES)]),
             end: whole.then(|| string(end)),
-            skips_hashes: request.comment == Some(b'#'),
+            indent: blanks.take_while(|byte| **byte == b' ').count(),
+            comment: request.comment,
         }
     }
 
@@ -171,6 +186,11 @@ impl Look {
     /// The line with this index, without white space behind it; empty if there is none.
     fn line(&self, index: usize) -> &str {
         self.text.lines().nth(index).unwrap_or_default().trim_end()
+    }
+
+    /// Whether this line is skipped as a comment.
+    fn is_comment(&self, line: &str) -> bool {
+        self.comment.is_some() && line.as_bytes().first().copied() == self.comment
     }
 
     fn lower(&self) -> String {
@@ -315,14 +335,69 @@ fn is_status(word: &str) -> bool {
 fn is_drawn(look: &Look) -> bool {
     let (first, second) = (look.line(0), look.line(1));
     let has_only = |line: &str, set: &str| line.chars().all(|c| set.contains(c));
+    let is_line = |c: char| ('\u{2500}'..='\u{257f}').contains(&c) && !"│┃║".contains(c);
+    let is_border = |line: &str| {
+        let line = line.trim();
+        line.chars().count() > 4 && line.starts_with(is_line) && line.ends_with(is_line)
+    };
     // mysql
     (first.len() > 4 && first.starts_with("+-") && first.ends_with('+') && has_only(first, "+-=") && second.starts_with('|'))
         || first.starts_with("*************************** 1. row ")
+        // SQLite, DuckDB, ClickHouse, Polars (which says the shape first)
+        || [first, second].into_iter().any(is_border)
+        || first.starts_with("-[ RECORD 1 ]-")
         // psql
         || (first.contains(" | ") && second.contains("-+-") && has_only(second, "+-"))
         // Markdown
         || (first.contains('|') && second.contains("---") && second.contains('|') && has_only(second, "|-: \t")
             && second.split('|').filter(|cell| !cell.is_empty()).all(|cell| cell.contains("---")))
+}
+
+/// Whether the second line has nothing but dashes below the words of the first, each in a column of its own. A single column is known by
+/// what stands below its rows.
+fn is_in_columns(look: &Look) -> bool {
+    let header: Vec<char> =
+        std::iter::repeat_n(' ', look.indent).chain(look.line(0).chars()).collect();
+    let rule = look.line(1);
+    if look.is_comment(rule) || !rule.chars().all(|c| matches!(c, ' ' | '-')) {
+        return false;
+    }
+    let rule: Vec<char> = rule.chars().collect();
+    let is_dash = |at: usize| rule.get(at).is_some_and(|c| *c != ' ');
+    let begins = |at: &usize| is_dash(*at) && (*at == 0 || !is_dash(at - 1));
+    let has_word = |at: usize| {
+        let below = (at..rule.len()).take_while(|at| is_dash(*at));
+        header.iter().take(at + below.count()).skip(at).any(|c| *c != ' ')
+    };
+    let columns: Vec<usize> = (0..rule.len()).filter(begins).collect();
+    let is_closed =
+        || look.end.as_ref().is_some_and(|end| footer::at_end(end.as_bytes()).is_some());
+    (columns.len() > 1 || is_closed())
+        && rule.len() > 2 * columns.len()
+        && columns.into_iter().all(has_word)
+        && header.iter().any(|c| c.is_alphanumeric())
+        && (0..header.len()).all(|at| header[at] == ' ' || is_dash(at))
+}
+
+/// Whether each field of the second line is dashes, three or more or as many as the name above has characters.
+fn is_ruled(look: &Look) -> bool {
+    let (header, rule) = (look.line(0), look.line(1));
+    let is_delimiter = |c: &char| c.is_ascii() && !c.is_alphanumeric() && !matches!(c, '-' | ' ');
+    let Some(delimiter) = rule.chars().find(is_delimiter).filter(|_| !look.is_comment(rule)) else {
+        return false;
+    };
+    let fields = |line: &str| -> Vec<usize> {
+        line.split(delimiter).map(|field| field.trim().trim_matches('"').chars().count()).collect()
+    };
+    let (names, dashes) = (fields(header), fields(rule));
+    let is_rule = |(name, dashes): (&usize, &usize)| *dashes > 2 || *dashes > 0 && dashes == name;
+    rule.chars().all(|c| c == delimiter || matches!(c, '-' | ' ' | '"'))
+        && rule.split(delimiter).all(|field| !field.trim().contains(' '))
+        && header.contains(char::is_alphanumeric)
+        && names.len() == dashes.len()
+        && dashes.len() > 1
+        && dashes.iter().any(|dashes| *dashes > 1)
+        && names.iter().zip(&dashes).all(is_rule)
 }
 
 fn is_email(look: &Look) -> bool {

@@ -57,6 +57,24 @@ pub(crate) fn mixes_line_ends(head: &[u8], dialect: &Dialect) -> bool {
         && (has_more_cr(head) || scanner.next(&mut fields).is_none())
 }
 
+/// What separates records in `.mode ascii` of sqlite3, and fields.
+const ASCII_RECORD: u8 = 0x1e;
+
+/// Whether records end in U+001E, so that all would be one: it stands within the first record, and that is the only one, or the text ends
+/// in it.
+pub(crate) fn ends_records_in_ascii(head: &[u8], whole: bool, dialect: &Dialect) -> bool {
+    let mut scanner = Scanner::new(dialect, head);
+    let mut fields = Vec::new();
+    let holds_end = |field: &Field| {
+        let mut raw = field.raw(head).iter().skip(1);
+        !field.form.is_quoted() && raw.any(|byte| *byte == ASCII_RECORD)
+    };
+    let has_end = whole && head.trim_ascii_end().last() == Some(&ASCII_RECORD);
+    scanner.next(&mut fields).is_some()
+        && fields.iter().any(holds_end)
+        && (has_end || scanner.next(&mut fields).is_none())
+}
+
 /// Whether all lines end in two carriage returns and a newline, as where a program writes CRLF to a file that makes CRLF of each LF.
 pub(crate) fn doubles_cr(head: &[u8]) -> bool {
     let mut ends = memchr::memchr_iter(b'\n', head).peekable();
@@ -490,6 +508,17 @@ mod tests {
         let empty = Some(inrush_core::Empty::Null);
         let said = DialectRequest { empty, quote: Some(Some(b'"')), ..open };
         assert_eq!(told("1\t\n\\N\t\"a\"\n", &tsv, &said), [true, false, false]);
+    }
+
+    #[test]
+    fn records_that_end_in_a_character_of_ascii_are_told_from_values_with_it() {
+        let ends = |head: &str| ends_records_in_ascii(head.as_bytes(), true, &Dialect::csv());
+        assert!(ends("id\u{1f}v\u{1e}1\u{1f}a\u{1e}"));
+        assert!(ends("id\u{1f}v\u{1e}1\u{1f}a\nb\u{1e}\n"));
+        assert!(!ends("1,a\u{1e}b\u{1e}c\n2,d\u{1e}e\u{1e}f\n"));
+        assert!(!ends("\u{1e}[1,2]\n\u{1e}[3,4]\n"));
+        assert!(!ends("id,v\n1,\"a\u{1e}b\"\n"));
+        assert!(!ends(""));
     }
 
     #[test]

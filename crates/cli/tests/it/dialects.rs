@@ -1309,3 +1309,19 @@ fn two_lines_that_end_in_carriage_returns_and_a_newline_are_refused() {
         fixture.refuses(&["in.csv", "t.db"]).says(&["lines end in lone carriage returns"]);
     }
 }
+
+/// What `.mode ascii` of sqlite3 writes, of which every record would be part of a header without rows.
+#[test]
+fn records_that_end_in_a_character_of_ascii_are_refused() {
+    let fixture = Fixture::new();
+    for text in
+        ["id\u{1f}name\u{1e}1\u{1f}a\u{1e}2\u{1f}c\u{1e}", "id\u{1f}v\u{1e}1\u{1f}a\nb\u{1e}"]
+    {
+        fixture.write("in.txt", text);
+        for options in [&[][..], &["--delimiter", "\u{1f}"], &["--header", "no"]] {
+            let run = fixture.refuses(&[&["in.txt", "t.db"], options].concat());
+            run.says(&["U+001E stands between rows", "tr '\\036\\037' '\\n\\t'"]);
+        }
+    }
+    assert_eq!(loaded("id,v\n1,\"a\u{1e}b\"\n", &[]), rows![[1, "a\u{1e}b"]]);
+}

@@ -16,6 +16,8 @@ fn what_is_no_table_is_refused_by_name() {
         ("in", "name: a\nage: 5\n", "YAML"),
         ("in.sql", DUMP, "an SQL dump"),
         ("in.csv", "{\"id\":1}\n{\"id\":2}\n", "JSON"),
+        ("in.rpt", "id  name\r\n--- ----\r\n1   Anna\r\n", "a table drawn for people"),
+        ("in.csv", "code,name\r\n----,----\r\na1,Anna\r\n", "a table with a line of dashes"),
     ];
     for (name, text, what) in cases {
         fixture.write(name, text);
@@ -46,6 +48,23 @@ fn however_it_is_packed() {
     // The second of two as well as the first.
     fixture.write("good.csv", "id\n1\n").write("bad.csv", PAGE);
     fixture.refuses(&["good.csv", "bad.csv", "t.db"]).says(&["bad.csv looks like an HTML page"]);
+}
+
+#[test]
+fn the_line_that_clients_write_below_rows_is_named() {
+    let fixture = Fixture::new();
+    for footer in ["(3 rows affected)", "3 rows selected.", "(3 rows)"] {
+        let advice = format!("sed '/^ *{footer}/,$d' leaves it out");
+        fixture.write("in.csv", format!("id,name\r\n1,a\r\n2,b\r\n3,c\r\n\r\n{footer}\r\n"));
+        fixture.refuses(&["in.csv", "t.db"]).says(&["1 field where 2 are expected", &advice]);
+        fixture.write("one.csv", format!("name\na\nb\nc\n\n{footer}\n"));
+        fixture.load(&["one.csv", "t.db", "--if-exists", "replace"]).exits(0).prints(&[&advice]);
+        let piped = format!("sed '/^ *{footer}/,$d' in.csv");
+        let text = fixture.tool("sh", &["-c", &piped], b"");
+        let load = ["-", "t.db", "--table", "t", "--if-exists", "replace"];
+        fixture.load_reading(&text, &load).exits(0);
+        assert_eq!(fixture.table("t.db", "t"), rows![[1, "a"], [2, "b"], [3, "c"]]);
+    }
 }
 
 #[test]

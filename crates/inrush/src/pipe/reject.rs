@@ -18,6 +18,7 @@ use inrush_core::error::{Error, ErrorPlace, Kind, Result, shorten};
 use inrush_core::locks::{LOCK_LINGERS, lock_within};
 use inrush_core::path::text;
 use inrush_core::pending::{Pending, Turn, directory, from_root};
+use inrush_source::footer;
 use inrush_source::rejects::{RejectsDialect, RejectsTable, dialect_of, line_hash};
 
 pub use inrush_source::rejects::sidecar_path;
@@ -631,6 +632,12 @@ pub(crate) fn limit_error(
             error = error.advise(
                 "if a backslash makes the delimiter behind it part of the value, say --escape '\\'",
             );
+        }
+        Code::FieldCount
+            if text.is_some()
+                && let Some(line) = footer::footer(&reject.raw) =>
+        {
+            error = error.advise(footer::footer_advice(line));
         }
         Code::Quote => {
             if reject.raw.windows(2).any(|two| two == b"\\\"") {

@@ -16,7 +16,7 @@ fn refused_as(text: &str, whole: bool, extension: &str) -> Option<String> {
 }
 
 /// What each is taken for, and its text.
-const OTHERS: [(&str, &str); 52] = [
+const OTHERS: [(&str, &str); 67] = [
     (
         "HTML",
         "<!DOCTYPE html>\n<html><head><title>Sign in</title></head>\n<body>\n</body></html>\n",
@@ -92,6 +92,30 @@ const OTHERS: [(&str, &str); 52] = [
     ("drawn", "+----+------+\n| id | name |\n+----+------+\n|  1 | a    |\n+----+------+\n"),
     ("drawn", " id | name \n----+------\n  1 | a\n(1 row)\n"),
     ("drawn", "| id | name |\n|----|------|\n| 1 | a |\n| 2 | b |\n"),
+    ("drawn", "┌────┬──────┐\n│ id │ name │\n├────┼──────┤\n│ 1  │ a    │\n└────┴──────┘\n"),
+    ("drawn", "   ┌─id─┬─name─┐\n1. │  1 │ a    │\n   └────┴──────┘\n"),
+    ("drawn", "shape: (1, 1)\n┌─────┐\n│ a   │\n│ --- │\n│ i64 │\n╞═════╡\n│ 1   │\n└─────┘\n"),
+    ("drawn", " id │ name \n────┼──────\n  1 │ a\n"),
+    ("in columns", "id  name\n--  ----\n1   Anna\n"),
+    (
+        "in columns",
+        "id          name       \r\n----------- -----------\r\n1           Anna       \r\n\r\n(1 rows affected)\r\n",
+    ),
+    (
+        "in columns",
+        "\n        ID NAME       HIRED            SAL\n---------- ---------- --------- ----------\n         1 King       17-NOV-81       5000\n\n1 row selected.\n",
+    ),
+    ("in columns", "größe  naïve\n-----  -----\n1      x\n"),
+    ("drawn", "-[ RECORD 1 ]--\nid | 1\nname | a\n"),
+    (
+        "in columns",
+        "name   \r\n-------\r\nAnna   \r\n\r\n(1 rows affected)\r\n\r\nCompletion time: 2024-05-01T12:00:00\r\n",
+    ),
+    ("line of dashes", "code,name\r\n----,----\r\na1,Anna\r\n"),
+    ("line of dashes", "id,name,amt,dt\n--,----,---,--\n1,Anna,1.5,x\n"),
+    ("line of dashes", "id\tname\n--\t----\n1\tAnna\n"),
+    ("line of dashes", "id         ;n   \n-----------;----\n1          ;x   \n"),
+    ("line of dashes", "a|name\n-|----\n1|x\n"),
     (
         "e-mail",
         "Return-Path: <a@b.c>\nReceived: from x\n\tby y\nReceived: from z\nFrom: a@b.c\nDate: Mon, 1 Jan 2013\nSubject: data\n\nSee attachment.\n",
@@ -122,7 +146,7 @@ fn long_ones_are_known_by_their_start() {
 }
 
 /// Tables, if strange ones.
-const TABLES: [&str; 41] = [
+const TABLES: [&str; 53] = [
     "",
     "id,name\n1,a\n",
     "<b>x</b>,5\n<i>y</i>,6\n",
@@ -164,6 +188,18 @@ const TABLES: [&str; 41] = [
     "#!comment\nid,name\n1,a\n",
     "@relation,x\n1,2\n",
     "from,date\na@b.c,2013-01-01\n",
+    "id,name\n-,-\n1,a\n",
+    "id,name\n--,x\n1,a\n",
+    "id,name\n1,a\n--,----\n",
+    "name,town\n--,--\nAnn,Rome\n",
+    "---,---\n---,---\n",
+    "a,b,c\n---,---\n1,2,3\n",
+    "name\n----\nAnna\n",
+    "name\n--- ---\nAnna\n",
+    "a word\n- -\nx y\n",
+    "a  b\n-  -\n1  2\n",
+    "a b c\n-- --\n1 2\n",
+    "│,─\n1,2\n",
 ];
 
 #[test]
@@ -171,6 +207,9 @@ fn tables_are_never_refused() {
     for text in TABLES {
         assert_eq!(refused(text), None, "{text}");
     }
+    let dashes = "id,name\n--,----\n1,a\n";
+    let request = DialectRequest { comment: Some(b'-'), ..DialectRequest::default() };
+    assert!(refuse("in", dashes.as_bytes(), true, &request, "csv").is_ok());
     let wide = "a|b\n--|--\n1|2\n";
     assert_eq!(refused(wide), None);
     // A list of words and what they mean, where the user says what separates them.
