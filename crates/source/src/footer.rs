@@ -31,7 +31,7 @@ pub fn footer(line: &[u8]) -> Option<&str> {
 /// How to leave out such a line, and what stands below it, as the time of a query may.
 pub fn footer_advice(footer: &str) -> String {
     format!(
-        "{footer} is what clients of databases write below the rows: sed '/^ *{footer}/,$d' leaves it out; SET NOCOUNT ON (sqlcmd, \
+        "'{footer}' is what clients of databases write below the rows: sed '/^ *{footer}/,$d' leaves it out; SET NOCOUNT ON (sqlcmd, \
          SSMS), SET FEEDBACK OFF (SQL*Plus) and psql -P footer=off write none"
     )
 }

@@ -96,7 +96,7 @@ const SHAPES: [Shape; 24] = [
     ),
     shape(
         "a table drawn for people, in columns of a width",
-        "have it written otherwise: sqlite3 -csv -header, sqlcmd -W -s, in SQL*Plus SET MARKUP CSV ON, in SSMS Save Results As CSV",
+        "have it written otherwise: sqlite3 -csv -header, sqlcmd -W -s ',', in SQL*Plus SET MARKUP CSV ON, in SSMS Save Results As CSV",
         is_in_columns,
     ),
     shape(

@@ -225,7 +225,7 @@ fn a_header_of_words_that_rows_have_is_said_to_be_assumed() {
 #[test]
 fn a_first_row_whose_numbers_are_padded_is_a_row() {
     let fixture = Fixture::new();
-    fixture.sql("old.db", "CREATE TABLE q (a, b)");
+    fixture.sql("old.db", "CREATE TABLE q (x, y)");
     for (text, count) in [
         (" 9|a\n10|b\n11|c\n", 3),
         ("99 |SMITH\n100|KING\n101|X\n", 3),
