@@ -477,6 +477,8 @@ pub struct TargetFacts {
     pub decimals_are_texts: bool,
     /// Which words columns of truths read, where their type is declared.
     pub truths: Truths,
+    /// Whether columns of bytes of an existing table read `\x` and hexadecimal digits as what these stand for.
+    pub reads_hex: bool,
     /// What the table has besides columns and rows, in the words of its catalogue; read only where the load drops it.
     pub lost_with: Vec<String>,
     /// Views and the like that name the table, and that the database leaves as they are when it is dropped; read only where the load

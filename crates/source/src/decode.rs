@@ -70,6 +70,26 @@ pub(crate) fn doubt(name: &str, head: &[u8], encoding: &'static Encoding) -> Opt
     ))
 }
 
+/// What to know of a text that was read in another encoding than UTF-8, and has control characters beyond ASCII: no text is written with
+/// them, and an encoding that has none for a byte makes one of it.
+pub(crate) fn controls(name: &str, text: &[u8], encoding: &'static Encoding) -> Option<String> {
+    if is_utf8(encoding) || is_utf16(encoding) {
+        return None;
+    }
+    let is_control = |two: &[u8]| two[0] == 0xc2 && (0x80..0xa0).contains(&two[1]);
+    let at = text.windows(2).position(is_control)?;
+    let is_of_word = |byte: &u8| !byte.is_ascii() || byte.is_ascii_alphanumeric();
+    let before = text[..at].iter().rev().take_while(|byte| is_of_word(byte)).count();
+    let behind = text[at..].iter().take_while(|byte| is_of_word(byte)).count();
+    Some(format!(
+        "{name} seems to be in another encoding: {} makes the control character U+00{:02X} of a letter in {} (what DOS writes in Western \
+         Europe is CP850: iconv -f CP850 -t UTF-8 converts it)",
+        encoding.name(),
+        text[at + 1],
+        shorten(&text[at - before..at + behind])
+    ))
+}
+
 /// The encoding that an input's first bytes show: a byte order mark, or the pattern of zeros that ASCII leaves in UTF-16.
 pub fn detect(head: &[u8]) -> Option<&'static Encoding> {
     if has_mark_of_utf32(head) {
@@ -400,6 +420,20 @@ mod tests {
             assert_eq!(by_label(label).unwrap().name(), "windows-1252", "{label}");
         }
         assert!(by_label("cp850").is_err());
+    }
+
+    #[test]
+    fn control_characters_beyond_ascii_are_of_another_encoding() {
+        let of = |bytes: &[u8], label: &str| {
+            let encoding = by_label(label).unwrap();
+            let (text, _) = encoding.decode_without_bom_handling(bytes);
+            controls("a", text.as_bytes(), encoding)
+        };
+        let told = of(b"id,name\n1,M\x81ller\n", "latin1").unwrap();
+        assert!(told.contains("windows-1252 makes the control character U+0081"), "{told}");
+        assert!(of(b"1,\x9acek\n", "latin2").is_some_and(|told| told.contains("U+009A")));
+        assert_eq!(of(b"1,M\xfcller \x80\n", "latin1"), None);
+        assert_eq!(controls("a", "1,M\u{81}ller".as_bytes(), UTF_8), None);
     }
 
     #[test]

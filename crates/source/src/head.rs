@@ -197,13 +197,14 @@ fn look(
     if !decode::is_utf16(encoding) {
         refuse_binary(&input.name, &text, request.encoding.is_none())?;
     }
-    let doubt = decode::doubt(&input.name, &text, encoding);
+    let mut doubt = decode::doubt(&input.name, &text, encoding);
     if !decode::is_utf8(encoding) {
         plain = Box::new(decode::Decoder::new(
             io::Cursor::new(std::mem::take(&mut text)).chain(plain),
             encoding,
         ));
         plain.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut text).or_else(forgive)?;
+        doubt = doubt.or_else(|| decode::controls(&input.name, &text, encoding));
     }
     let mut whole = text.len() < HEAD_BYTES && !cut_off;
     // The first record must be whole to be understood, and what follows it is looked at as well.

@@ -25,7 +25,7 @@ use inrush_core::flow::Feeder;
 use inrush_core::flow::{Meter, Point};
 use inrush_core::reading::{ColumnReads, Readers, Reading};
 use inrush_core::wording::shell_word;
-use inrush_core::{DialectRequest, FieldFacts, Nulls, SourceFacts, Type};
+use inrush_core::{DialectRequest, FieldFacts, Nulls, ReadFacts, SourceFacts, Type};
 use inrush_place::cannot_open;
 use inrush_place::{Bounded, Refusal};
 use inrush_store::Fault;
@@ -48,6 +48,8 @@ pub struct Input {
     /// Whether its first bytes have fields that are quoted as they should be, and as many of them as others: without quotes each would be
     /// another value.
     pub is_quoted: bool,
+    /// Whether its first bytes have backslashes in fields without quotes, which an escape would take as well.
+    pub has_bare_escapes: bool,
     /// Its size as stored, of a part of it that part's; `None` for a pipe.
     pub bytes_stored: Option<u64>,
     /// Where its data begins in the decoded text: after byte order mark, skipped lines and header.
@@ -358,7 +360,10 @@ impl Source {
         }
         warnings.extend(sniff::stray_quotes(heads[lead].body(), &dialect, source.header));
         for head in &mut heads {
-            head.input.is_quoted = quoting::is_sound(head.body(), head.whole, &dialect);
+            let (body, whole) = (head.body(), head.whole);
+            let is_quoted = quoting::is_sound(body, whole, &dialect);
+            let has_bare_escapes = quoting::has_bare_escapes(body, whole, &dialect);
+            (head.input.is_quoted, head.input.has_bare_escapes) = (is_quoted, has_bare_escapes);
         }
         source.bytes = read.are_bytes(&names);
         let unnamed = source.header.then(|| {
@@ -375,11 +380,20 @@ impl Source {
         source.inputs = heads.iter().map(|head| head.input.clone()).collect();
         let Sampled { seen, proposals, row_bytes, rows } =
             source.sample(&heads, &dialect, names.len())?;
+        let of_lead =
+            &heads[lead].text[(heads[lead].input.body_at as usize).min(heads[lead].text.len())..];
+        let hex = sniff::hex(of_lead, &dialect, source.widths[lead]);
+        let field_of = |column: usize| match source.orders.get(lead) {
+            Some(order) => order.get(column).copied().flatten(),
+            None => Some(column),
+        };
+        let is_hex = |column: usize| field_of(column).and_then(|at| hex.get(at)) == Some(&true);
         let fields: Vec<FieldFacts> = names
             .into_iter()
             .zip(seen)
             .zip(proposals)
-            .map(|((name, seen), proposal)| FieldFacts {
+            .enumerate()
+            .map(|(at, ((name, seen), proposal))| FieldFacts {
                 written: None,
                 added: None,
                 name,
@@ -388,11 +402,12 @@ impl Source {
                 is_declared: false,
                 is_settled: false,
                 moments: seen.moments(&source.inputs),
-                reads: seen.reads(&source.inputs).proposing(proposal),
+                reads: ReadFacts {
+                    is_hex: is_hex(at),
+                    ..seen.reads(&source.inputs).proposing(proposal)
+                },
             })
             .collect();
-        let of_lead =
-            &heads[lead].text[(heads[lead].input.body_at as usize).min(heads[lead].text.len())..];
         let is_plain_text = |field: usize| {
             fields.get(field).is_some_and(|it| it.ty == Type::Text && it.spoiler.is_none())
         };
@@ -613,6 +628,7 @@ impl Input {
             encoding: UTF_8,
             beyond_ascii: BeyondAscii::default(),
             is_quoted: false,
+            has_bare_escapes: false,
             bytes_stored: place.regular_bytes(),
             body_at: 0,
             body_end: None,

@@ -46,3 +46,4 @@ pub use inrush_place::{
     shown, stdin_number, table,
 };
 pub use inrush_store::{Store, Stored};
+pub use sniff::EMPTY_OF_NUL;

@@ -53,13 +53,16 @@ const TIMES: [&str; 5] = ["%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M
 /// What stands between day and time.
 const BETWEEN: [&str; 2] = [" ", ", "];
 
-/// Of web servers, mails, loggers, and the C library.
-const MOMENTS: [&str; 5] = [
-    "%d/%b/%Y:%H:%M:%S %z",
-    "%a, %d %b %Y %H:%M:%S %z",
-    "%a, %d %b %Y %H:%M:%S %Z",
-    "%Y-%m-%d %H:%M:%S,%f",
-    "%a %b %d %H:%M:%S %Y",
+/// Of web servers, mails, loggers, the C library, and BigQuery, which leaves out a fraction of zero.
+const MOMENTS: [&[&str]; 8] = [
+    &["%d/%b/%Y:%H:%M:%S %z"],
+    &["%a, %d %b %Y %H:%M:%S %z"],
+    &["%a, %d %b %Y %H:%M:%S %Z"],
+    &["%Y-%m-%d %H:%M:%S,%f"],
+    &["%a %b %d %H:%M:%S %Y"],
+    &["%Y-%m-%d %H:%M:%S %Z"],
+    &["%Y-%m-%d %H:%M:%S.%f %Z"],
+    &["%Y-%m-%d %H:%M:%S %Z", "%Y-%m-%d %H:%M:%S.%f %Z"],
 ];
 
 const TRUTHS: [(&str, &str); 11] = [
@@ -328,7 +331,12 @@ fn proposal(forms: &[Tried], values: u64) -> Option<Proposal> {
     };
     let rest: Vec<&Tried> = match first.form.family {
         // 02/02/2024 is one day in two forms, and the next value is not.
-        Family::Day | Family::Moment => forms[1..].iter().collect(),
+        Family::Day | Family::Moment => {
+            let is_more = |other: &&Tried| {
+                first.form.options.iter().all(|own| other.form.options.contains(own))
+            };
+            forms[1..].iter().filter(|other| !is_more(other)).collect()
+        }
         // 1,234 is one and a bit, or a thousand and more; most forms make the same numbers of all, whichever is taken.
         Family::Number => {
             let is_new = |at: &usize| forms[..*at].iter().all(|form| form.sum != forms[*at].sum);
@@ -395,13 +403,18 @@ fn days() -> Vec<Form> {
 
 fn moments() -> Vec<Form> {
     let with_times = DAYS.iter().flat_map(|day| {
-        BETWEEN.iter().flat_map(move |between| TIMES.map(|time| format!("{day}{between}{time}")))
+        let of = move |between| TIMES.map(|time| vec![format!("{day}{between}{time}")]);
+        BETWEEN.iter().flat_map(of)
     });
-    let of = |text: String| {
-        let request = ReadRequest { timestamp_formats: named(&text), ..ReadRequest::default() };
-        form(Family::Moment, &[("--timestamp-format", &text)], request)
+    let others = MOMENTS.iter().map(|texts| texts.iter().map(|&text| text.to_owned()).collect());
+    let of = |texts: Vec<String>| {
+        let timestamp_formats = texts.iter().flat_map(|text| named(text)).collect();
+        let options: Vec<_> =
+            texts.iter().map(|text| ("--timestamp-format", text.as_str())).collect();
+        let request = ReadRequest { timestamp_formats, ..ReadRequest::default() };
+        form(Family::Moment, &options, request)
     };
-    with_times.chain(MOMENTS.map(str::to_owned)).filter_map(of).collect()
+    with_times.chain(others).filter_map(of).collect()
 }
 
 fn truths() -> Vec<Form> {
@@ -558,6 +571,17 @@ mod tests {
             (
                 &["Mon, 02 Jan 2006 15:04:05 GMT"],
                 Some("--timestamp-format %a, %d %b %Y %H:%M:%S %Z"),
+            ),
+            (
+                &["2024-01-01 00:00:00.123456 UTC", "2024-01-01 00:00:00.5 UTC"],
+                Some("--timestamp-format %Y-%m-%d %H:%M:%S.%f %Z"),
+            ),
+            (&["2024-01-01 00:00:00 UTC"], Some("--timestamp-format %Y-%m-%d %H:%M:%S %Z")),
+            (
+                &["2024-01-01 00:00:00 UTC", "2024-01-01 00:00:00.5 UTC"],
+                Some(
+                    "--timestamp-format %Y-%m-%d %H:%M:%S %Z --timestamp-format %Y-%m-%d %H:%M:%S.%f %Z",
+                ),
             ),
             (&["Mon Jan  2 15:04:05 2006"], Some("--timestamp-format %a %b %d %H:%M:%S %Y")),
             (&["yes", "No"], Some("--true yes --false no")),

@@ -96,7 +96,10 @@ impl Score {
         if apostrophe && self.quoted * 2 <= self.records && self.regular <= other.regular {
             return false;
         }
-        let explains = self.quoted > 0 && other.quoted == 0;
+        // Within apostrophes double quotes may stand behind a delimiter, and seem to quote.
+        let is_mostly = apostrophe && self.quoted > other.quoted && self.regular > other.regular;
+        let explains =
+            self.quoted > 0 && other.quoted == 0 || is_mostly && self.quoted * 2 > self.records;
         let fixes = self.broken < other.broken && (self.quoted > 0 || dialect.quote.is_none());
         self.regular > other.regular && fixes || self.regular >= other.regular && explains
     }
@@ -128,6 +131,27 @@ pub(super) fn is_sound(head: &[u8], whole: bool, dialect: &Dialect) -> bool {
     }
     let Score { broken, quoted, .. } = score(head, whole, dialect);
     quoted > 0 && quoted >= broken
+}
+
+/// Whether fields without quotes hold backslashes where one escapes: there it is one of the value to who escapes in quotes alone. `\N`
+/// is NULL to many.
+pub(super) fn has_bare_escapes(head: &[u8], whole: bool, dialect: &Dialect) -> bool {
+    if memchr::memchr(b'\\', head).is_none() {
+        return false;
+    }
+    let escaping = Dialect { escape: Some(b'\\'), ..dialect.clone() };
+    let mut looked = Records::new(head, whole, &escaping);
+    let mut fields = Vec::new();
+    while let Some(record) = looked.next(&mut fields) {
+        let is_bare = |field: &inrush_scan::Field| {
+            let raw = field.raw(head);
+            !field.form.is_quoted() && raw != b"\\N" && raw.contains(&b'\\')
+        };
+        if record.fault.is_none() && fields.iter().any(is_bare) {
+            return true;
+        }
+    }
+    false
 }
 
 /// The most frequent number; of several the larger.

@@ -3,6 +3,7 @@
 use inrush_scan::{Dialect, DialectError, Field, Newline, Record, Scanner, unescape};
 
 use crate::delimiter::{self, DELIMITERS, Found};
+use crate::infer::is_null_like;
 use crate::quoting;
 use inrush_core::encode;
 use inrush_core::wording::shell_word;
@@ -135,6 +136,9 @@ pub(crate) fn dialect(
     }
     let is_title = !found.title_is_filled_up || request.header.is_none();
     let title = (found.title_lines > 0 && is_title).then(|| {
+        if head.starts_with(b"-[ RECORD ") {
+            return "psql -x writes a line for each value, and no rows: psql --csv writes these".to_owned();
+        }
         let lines = found.title_lines as u64;
         let fields = if found.title_is_filled_up { "values" } else { "fields" };
         let skip = request.skip_lines + lines + u64::from(said.is_some());
@@ -200,10 +204,53 @@ pub(crate) fn lost_escapes(head: &[u8], dialect: &Dialect, reads_null: bool) -> 
     }
 }
 
+/// What was seen of the fields of a text that a server may have written, and not as CSV.
+#[derive(Default)]
+struct Dumped {
+    /// `\N` without quotes is one, or between tabs the word `NULL`: then an empty field is an empty text.
+    is_null: bool,
+    is_word: bool,
+    has_empty: bool,
+    /// Fields in quotes, and such ones whose values need none.
+    has_quotes: bool,
+    has_needless_quotes: bool,
+    /// Of fields in which values are text.
+    text: DumpedText,
+}
+
+#[derive(Default)]
+struct DumpedText {
+    has_null: bool,
+    has_word: bool,
+    has_nul: bool,
+    /// A backslash before a letter that stands for a character, before a backslash, before the end of a line, and before anything else.
+    has_letter: bool,
+    has_doubled: bool,
+    has_end: bool,
+    has_other: bool,
+}
+
+impl DumpedText {
+    /// Looks at the backslashes of a field, the record's last one or another.
+    fn add_backslashes(&mut self, raw: &[u8], is_last: bool) {
+        let mut rest = raw;
+        while let Some(at) = memchr::memchr(b'\\', rest) {
+            match rest.get(at + 1) {
+                Some(b'\\') => self.has_doubled = true,
+                Some(b'0' | b'b' | b'f' | b'n' | b'r' | b't' | b'v') => self.has_letter = true,
+                None if is_last => self.has_end = true,
+                // As in a path.
+                _ => self.has_other = true,
+            }
+            rest = rest.get(at + 2..).unwrap_or_default();
+        }
+    }
+}
+
 /// What to know of a text that PostgreSQL's COPY or mysql may have written: a whole field `\N` is NULL there, and then an empty one is an
-/// empty text, and quotes are characters like others; a backslash before a letter makes a tab or a newline. Between tabs, `NULL` is what
-/// `mysql -B` writes for one. `is_meant` says in which fields values are text whatever is said of NULL, and `reads_null` which spellings
-/// are read as NULL already.
+/// empty text, and quotes are characters like others; a backslash before a letter makes a tab or a newline, and one before a newline is no
+/// part of it. Between tabs, `NULL` is what `mysql -B` writes for one. `is_meant` says in which fields values are text whatever is said of
+/// NULL, and `reads_null` which spellings are read as NULL already.
 pub(crate) fn dumped(
     head: &[u8],
     dialect: &Dialect,
@@ -212,15 +259,16 @@ pub(crate) fn dumped(
     is_meant: impl Fn(usize) -> bool,
 ) -> Option<String> {
     let has_backslash = memchr::memchr(b'\\', head).is_some();
+    let has_nul = memchr::memchr(0, head).is_some();
     let is_tabbed = dialect.delimiter == b'\t';
-    let may_be_word = is_tabbed && !reads_null("NULL");
-    if !has_backslash && !may_be_word {
+    let may_be_word = !reads_null("NULL");
+    // As a word that names read it stands everywhere; between commas it is a bare one among quoted ones, as sqlite3 writes it.
+    if !has_backslash && !has_nul && memchr::memmem::find(head, b"NULL").is_none() {
         return None;
     }
     let mut scanner = Scanner::new(dialect, head);
     let mut fields = Vec::new();
-    let (mut is_dump, mut has_empty, mut has_quotes) = (false, false, false);
-    let (mut has_null, mut has_word, mut has_escape, mut has_other) = (false, false, false, false);
+    let mut seen = Dumped::default();
     for _ in 0..RECORDS_MAX {
         let Some(record) = scanner.next(&mut fields) else { break };
         if record.fault.is_some() || record.is_blank() {
@@ -229,51 +277,100 @@ pub(crate) fn dumped(
         for (at, field) in fields.iter().enumerate() {
             let (raw, is_quoted) = (field.raw(head), field.form.is_quoted());
             let is_null = raw == b"\\N" && !is_quoted;
-            is_dump |= is_null;
-            has_empty |= raw.is_empty() && !is_quoted;
-            has_quotes |= is_quoted;
+            let is_word = raw == b"NULL" && !is_quoted;
+            seen.is_null |= is_null;
+            seen.is_word |= is_word && is_tabbed;
+            seen.has_empty |= raw.is_empty() && !is_quoted;
+            seen.has_quotes |= is_quoted;
+            seen.has_needless_quotes |= is_quoted
+                && !raw.is_empty()
+                && !raw.iter().any(|byte| {
+                    matches!(byte, b'\n' | b'\r')
+                        || [Some(dialect.delimiter), dialect.quote].contains(&Some(*byte))
+                });
             if !is_meant(at) {
                 continue;
             }
-            has_word |= may_be_word && !is_quoted && raw == b"NULL";
-            has_null |= is_null;
-            if raw == b"\\N" || !has_backslash {
-                continue;
-            }
-            let mut rest = raw;
-            while let Some(at) = memchr::memchr(b'\\', rest) {
-                match rest.get(at + 1) {
-                    Some(b'\\' | b'b' | b'f' | b'n' | b'r' | b't' | b'v') => has_escape = true,
-                    // As in a path.
-                    _ => has_other = true,
-                }
-                rest = rest.get(at + 2..).unwrap_or_default();
+            seen.text.has_null |= is_null;
+            seen.text.has_word |= is_word;
+            seen.text.has_nul |= raw == [0];
+            if raw != b"\\N" && has_backslash {
+                seen.text.add_backslashes(raw, at + 1 == fields.len() && !is_quoted);
             }
         }
     }
+    let Dumped { is_null, is_word, has_empty, has_quotes, has_needless_quotes, text } = seen;
     // Escapes that are read as such are told of by themselves.
     let is_plain = dialect.escape.is_none();
-    // Only such dumps have tabs between fields and within them.
-    has_escape &= !has_other && is_tabbed && is_plain;
-    let has_null = has_null && is_plain && !reads_null("\\N");
+    let is_dump = is_null || is_word;
+    // Between tabs only such dumps have tabs and newlines within values. With another delimiter several signs have to come together.
+    let is_escaping = is_tabbed || !has_quotes && (is_null || text.has_doubled);
+    let has_escape = is_plain
+        && !text.has_other
+        && is_escaping
+        && (text.has_letter || text.has_doubled && is_tabbed);
+    let has_end = is_plain && text.has_end && !text.has_letter && !text.has_other;
+    let has_null = text.has_null && is_plain && !reads_null("\\N");
     let has_empty = is_dump && has_empty && request.empty.is_none();
     // With commas between fields, INTO OUTFILE is mostly asked for quotes.
-    let has_quotes = is_dump && has_quotes && is_tabbed && request.quote.is_none();
+    let has_quotes = (is_null && has_quotes || has_needless_quotes)
+        && is_dump
+        && is_tabbed
+        && request.quote.is_none();
+    let has_word = text.has_word && may_be_word;
+    // sqlite3 has apostrophes around all other texts.
+    let is_bare = has_word && !is_tabbed && dialect.quote == Some(b'\'');
     let null = r"\N is a text here, and NULL in what PostgreSQL's COPY and mysql write (--null '\N' reads it so)";
     let empty = "an empty field is NULL here, and an empty text in what PostgreSQL's COPY and mysql write (--empty text reads it so)";
-    let quotes = "quotes around values are left out here, and part of the values in what PostgreSQL's COPY and mysqldump --tab write (--quote none reads them so)";
+    let quotes = "quotes around values are left out here, and part of the values in what PostgreSQL's COPY, mysqldump --tab and mysql -B write (--quote none reads them so)";
     let escapes = r"backslashes before n, t and \ are part of the values; in what PostgreSQL's COPY and mysql -B write they are newlines, tabs and backslashes, which an export as CSV keeps";
+    let end = r"a backslash at the end of a line is part of the value here, and in what INTO OUTFILE and mysqldump --tab write the newline behind it is (--escape '\' reads it so)";
     let word = "NULL is a text here, and NULL in what mysql -B writes (--null NULL reads it so)";
+    let bare = "NULL without quotes is a text here, and NULL in what sqlite3 writes (--null NULL reads it so)";
+    let nul = "a field that is one NUL byte is a text of this character here, and an empty text in what bcp -c writes";
+    let nul = format!("{nul} ({EMPTY_OF_NUL})");
     let notes = [
         (has_null, null),
         (has_empty, empty),
         (has_quotes, quotes),
-        (has_word, word),
+        (has_word && is_tabbed, word),
+        (is_bare, bare),
         (has_escape, escapes),
+        (has_end, end),
+        (text.has_nul, nul.as_str()),
     ];
     let notes: Vec<&str> = notes.iter().filter(|(has, _)| *has).map(|(_, note)| *note).collect();
     (!notes.is_empty()).then(|| notes.join("; "))
 }
+
+/// Of each field, whether its values are all `\x` and pairs of hexadecimal digits, as PostgreSQL writes bytes; empty where none is.
+pub(crate) fn hex(head: &[u8], dialect: &Dialect, width: usize) -> Vec<bool> {
+    if memchr::memmem::find(head, b"\\x").is_none() {
+        return Vec::new();
+    }
+    let mut scanner = Scanner::new(dialect, head);
+    let (mut fields, mut seen) = (Vec::new(), vec![(false, true); width]);
+    for _ in 0..RECORDS_MAX {
+        let Some(record) = scanner.next(&mut fields) else { break };
+        // A record that is cut off is none.
+        if record.fault.is_some() || fields.len() != width {
+            continue;
+        }
+        for (field, (any, all)) in fields.iter().zip(&mut seen) {
+            let raw = field.raw(head);
+            let digits = raw.strip_prefix(b"\\x");
+            let is_hex = digits.is_some_and(|digits| {
+                digits.len() % 2 == 0 && digits.iter().all(u8::is_ascii_hexdigit)
+            });
+            *any |= is_hex && raw.len() > 2;
+            *all &= is_hex || raw.is_empty() || is_null_like(raw);
+        }
+    }
+    seen.into_iter().map(|(any, all)| any && all).collect()
+}
+
+/// What makes empty texts of the NUL bytes that bcp writes for them; an empty field is NULL to it.
+pub const EMPTY_OF_NUL: &str = r#"perl -pe 's/\0/""/g' writes it so that it is read as that"#;
 
 /// What to know of a spelling of NULL with commas that no value is: it may be meant for several.
 pub(crate) fn unmatched_null(null: &str, head: &[u8], dialect: &Dialect) -> Option<String> {
@@ -519,6 +616,15 @@ mod tests {
         assert!(!ends("\u{1e}[1,2]\n\u{1e}[3,4]\n"));
         assert!(!ends("id,v\n1,\"a\u{1e}b\"\n"));
         assert!(!ends(""));
+    }
+
+    #[test]
+    fn bytes_as_postgres_writes_them_are_known_by_all_values() {
+        let told = |head: &str| hex(head.as_bytes(), &Dialect::csv(), 2);
+        assert_eq!(told("1,\\xdeadbeef\n2,\n3,\\x\n\\x1,\\x00"), [false, true]);
+        assert_eq!(told("1,\\xdead\n2,\\xfoo\n"), [false, false]);
+        assert_eq!(told("1,\\x\n"), [false, false]);
+        assert!(told("1,2\n").is_empty());
     }
 
     #[test]

@@ -827,6 +827,86 @@ fn what_dumps_of_servers_mean_by_backslashes_is_said() {
 }
 
 #[test]
+fn what_else_servers_write_is_said() {
+    let fixture = Fixture::new();
+    let said = |text: &str, notes: &[&str]| {
+        fixture.write("in.tsv", text);
+        let load = ["in.tsv", "t.db", "--header", "no", "--if-exists", "replace"];
+        fixture.load(&load).exits(0).prints(notes).stdout
+    };
+    let (escapes, quotes) = ("an export as CSV keeps", "--quote none");
+    // COPY with another delimiter, and a NUL byte of mysql -B.
+    said("1;a\\nb\n2;x\\\\y\n", &[escapes]);
+    said("1\ta\\nb\n2\tx\\0y\n", &[escapes]);
+    // Between others than tabs a single sign is none.
+    assert!(!said("1;a\\nb\n2;x\n", &[]).contains(escapes));
+    assert!(!said("1;\"a\\nb\"\n2;\"x\\\\y\"\n", &[]).contains(escapes));
+    // mysql -B.
+    said("1\t\"quoted\"\n2\tNULL\n3\t\n", &["--null NULL", quotes, "--empty text"]);
+    assert!(!said("1\t\"say \"\"hi\"\"\"\n2\tNULL\n3\tx\n", &[]).contains(quotes));
+    // INTO OUTFILE with one column.
+    said("line1\\\nline2\nx\n", &["a backslash at the end of a line", "--escape '\\'"]);
+    assert!(!said("C:\\Users\\\nC:\\x\n", &[]).contains("--escape"));
+    // bcp -c, and .mode quote of sqlite3.
+    said("1\t\0\n2\tx\n", &["bcp -c"]);
+    said("1,'a,\"b\"\nc'\n2,'x'\n3,NULL\n", &["fields are quoted with", "--null NULL"]);
+}
+
+/// As `INTO OUTFILE` writes newlines and tabs within values.
+#[test]
+fn a_backslash_before_the_end_of_a_line_names_the_option() {
+    let fixture = Fixture::new();
+    fixture.write("in.tsv", "1\ta\\\nb\n2\tc\\\td\n3\t\\N\n4\t\n5\t\"e\"\n");
+    let load = ["in.tsv", "t.db", "--header", "no", "--null", "\\N", "--empty", "text"];
+    let load = [&load[..], &["--quote", "none"]].concat();
+    let says = ["line 2: 1 field where 2 are expected; the line before ends in a backslash"];
+    let run = fixture.refuses(&load).says(&says);
+    run.says(&["--escape '\\' --null '\\N'"]);
+    fixture.load(&[&load[..], &["--escape", "\\"]].concat()).exits(0);
+    let rows = rows![[1, "a\nb"], [2, "c\td"], [3, ()], [4, ""], [5, "\"e\""]];
+    assert_eq!(fixture.table("t.db", "in"), rows);
+    // The first part itself may be the short one.
+    fixture.write("in.tsv", "1\ta\tb\n2\tx\\\ny\tz\n");
+    fixture.refuses(&load).says(&["line 2", "--escape '\\'"]);
+}
+
+/// As `COPY ... (FORMAT csv, ESCAPE '\\')` writes it: an escape that holds outside of quotes as well would change values.
+#[test]
+fn an_escape_is_no_cure_where_fields_without_quotes_have_backslashes() {
+    let fixture = Fixture::new();
+    let more = "2,x,y\n".repeat(20);
+    fixture.write("a.csv", format!("id,b,t\n1,\\xde,\"a \\\"b\\\"\"\n{more}"));
+    fixture.refuses(&["a.csv", "t.db"]).says(&["without ESCAPE", "as well"]);
+    fixture.write("b.csv", format!("id,b,t\n1,\\N,\"a \\\"b\\\"\"\n{more}3,C\\:d,\"x\n\"\n"));
+    let says = ["write quotes within values doubled"];
+    fixture.refuses(&["b.csv", "t.db"]).says(&says);
+}
+
+#[test]
+fn apostrophes_that_quote_nothing_name_the_option() {
+    let fixture = Fixture::new();
+    let more = "2,x\n".repeat(20);
+    fixture.write("in.csv", format!("id,t\n{more}1,'a,b'\n"));
+    fixture.refuses(&["in.csv", "t.db"]).says(&["line 22", "--quote \"'\""]);
+}
+
+#[test]
+fn lines_for_values_of_psql_are_no_title() {
+    let fixture = Fixture::new();
+    fixture.write("x.txt", "-[ RECORD 1 ]\nid | 1\ns  | a\n-[ RECORD 2 ]\nid | 2\ns  | b\n");
+    let run = fixture.refuses(&["x.txt", "t.db"]).says(&["psql --csv"]);
+    assert!(!run.stderr.contains("--skip-lines"), "{run:?}");
+}
+
+#[test]
+fn control_characters_of_another_encoding_are_said() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", b"id,name\n1,M\x81ller\n");
+    let load = ["in.csv", "t.db", "--encoding", "latin1"];
+    fixture.load(&load).exits(0).prints(&["seems to be in another encoding", "U+0081"]);
+}
+
+#[test]
 fn several_options_in_one_are_named() {
     let fixture = Fixture::new();
     fixture.write("in.csv", "Order ID,name\n1,NA\n2,-\n3,Ann\n");

@@ -119,6 +119,23 @@ fn sheet_xml(sheet: &Sheet<'_>, main: &str) -> String {
 const NAMES: &[Cell<'static>] = &[Text("id"), Text("day"), Text("price"), Text("name")];
 const ONE: &[Cell<'static>] = &[Number(1.0), Day(45_322.0), Number(1.5), Text("a")];
 
+/// As an empty cell it is of no type.
+#[test]
+fn a_text_that_is_null_changes_no_type() {
+    let fixture = Fixture::new();
+    let rows: &[&[Cell<'_>]] = &[
+        &[Text("id"), Text("at"), Text("n")],
+        &[Number(1.0), Moment(45292.0), Number(5.0)],
+        &[Number(2.0), Text("n/a"), Text(" n/a ")],
+        &[Number(3.0), Moment(45292.5), Number(7.0)],
+    ];
+    fixture.write("in.xlsx", book(rows));
+    let load = ["in.xlsx", "t.db", "--null", "n/a", "--trim", "--verify", "checksum"];
+    fixture.load(&load).exits(0);
+    let wanted = rows![[1, "2024-01-01 00:00:00", 5], [2, (), ()], [3, "2024-01-01 12:00:00", 7]];
+    assert_eq!(fixture.table("t.db", "in"), wanted);
+}
+
 #[test]
 fn cells_are_what_the_sheet_says() {
     let fixture = Fixture::new();

@@ -1018,6 +1018,44 @@ fn spellings_of_null_are_advised_where_they_help() {
     }
 }
 
+/// Nothing but PostgreSQL reads them, and what is loaded are other bytes.
+#[test]
+fn bytes_as_postgres_writes_them_are_named() {
+    let files = Fixture::new();
+    files.write("in.csv", "id,b\n1,\\xdeadbeef\n2,\n3,\\x\n");
+    let load = ["in.csv", "t.db", "--type", "b=bytes", "--if-exists", "replace"];
+    files.load(&load).exits(0).prints(&["column b: \\x and hexadecimal digits", "base64"]);
+    let run = files.load(&["in.csv", "u.db"]).exits(0);
+    assert!(!run.stdout.contains("hexadecimal"), "{run:?}");
+    files.write("in.csv", "id,b\n1,\\xdeadbeef\n2,\\xno\n");
+    let run = files.load(&load).exits(0);
+    assert!(!run.stdout.contains("hexadecimal"), "{run:?}");
+}
+
+/// A load that stops at a value names what reads it, as plan does.
+#[test]
+fn errors_name_the_options_that_read_the_value() {
+    let files = Fixture::new();
+    for (text, options, said) in [
+        ("id,v\n1,5\n2,\\N\n", &["--type", "v=integer", "--escape", "\\"][..], "--null '\\N'"),
+        ("id,v\n1,t\n2,f\n", &["--type", "v=boolean"], "--true v=t --false v=f"),
+        ("id,v\n1,2024-01-01\n2,0000-00-00\n", &["--type", "v=date"], "--null v=0000-00-00"),
+        (
+            "id,v\n1,\"2024-01-01\"\n2,\"0000-00-00\"\n",
+            &["--type", "v=date"],
+            "--null 'v=\"0000-00-00\"'",
+        ),
+        ("id,v\n1,31.12.2024\n", &["--type", "v=date"], "--date-format v=%d.%m.%Y"),
+    ] {
+        files.write("in.csv", text);
+        files.refuses(&[&["in.csv", "t.db"], options].concat()).says(&[said]);
+    }
+    // Behind the sample of a pipe.
+    let text = format!("id,v\n{}1,NULL\n", "1,2\n".repeat(400_000));
+    let run = files.load_reading(text.as_bytes(), &["-", "t.db", "--table", "t"]);
+    run.says(&["--null v=NULL", "--type v=text"]);
+}
+
 /// Days beside spellings of NULL, numbers that may be thousands, and columns that are written alike.
 #[test]
 fn proposals_read_all_values_and_name_what_only_the_user_knows() {

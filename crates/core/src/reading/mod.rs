@@ -96,6 +96,8 @@ pub struct ReadFacts {
     pub fractions: Option<Fractions>,
     /// The first value that begins with a byte order mark.
     pub marked: Option<Misfit>,
+    /// Whether its values are `\x` and hexadecimal digits, as PostgreSQL writes bytes.
+    pub is_hex: bool,
 }
 
 /// Digits of a column's numbers behind their points, of those that have one.

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::Mismatch;
-use crate::pipe::reject::{Position, Reject, Written, limit_error};
+use crate::pipe::reject::{
+    AFTER_BACKSLASH, Position, Reject, Written, ends_in_escape, limit_error,
+};
 use crate::plan::{Column, Plan, RejectLimit, Verify};
 use crate::report::InputReport;
 use inrush_core::encode::{Grammar, NOT_ENDLESS, Shape, found_by_lane, verbatim};
@@ -12,11 +14,11 @@ use inrush_core::flow::{Checksum, Chunk, Code, Found, Point, RowFault, Slot};
 use inrush_core::ledger::{HeaderRows, RejectsLength, Rows, SoFar};
 use inrush_core::reading::{Family, ReadType, Unit};
 use inrush_core::value::rule;
-use inrush_core::wording::{counted, listed, said_of, were};
+use inrush_core::wording::{counted, listed, said_of, shell_word, were};
 use inrush_core::{Basis, Type};
-use inrush_scan::Scanner;
+use inrush_scan::{Scanner, Zone};
 use inrush_source::decode::BeyondAscii;
-use inrush_source::{Place, is_null_like, null_spelling};
+use inrush_source::{EMPTY_OF_NUL, Input, Place, is_null_like, null_spelling};
 
 /// What the slots add up to, seen in the source's order.
 pub(crate) struct Tally {
@@ -192,6 +194,7 @@ impl Tally {
             });
             let input = &plan.source.inputs[self.file as usize].name;
             let place = reject.place(input);
+            let null = null_of(plan, &reject);
             let (at, message) = (reject.at, reject.message);
             let error = match reject.column {
                 Some(column) => {
@@ -205,6 +208,7 @@ impl Tally {
                         let said = said_of("--type", &column, ty);
                         error = error.advise(format!("{said} makes a bad row of it"));
                     }
+                    error = null.into_iter().fold(error, Error::advise);
                     error.advise(format!(
                         "say {} (or --types text for all columns)",
                         said_of("--type", &column, Type::Text)
@@ -246,6 +250,12 @@ impl Tally {
         let mut message = found.message.to_string();
         if shape.repeats_header(self.file as usize, &raw) {
             message.push_str("; the line repeats the header");
+        }
+        if found.code == Code::FieldCount
+            && let Grammar::Delimited(_) = &shape.grammar
+            && ends_in_escape(&chunk.bytes[..found.start as usize])
+        {
+            message.push_str(AFTER_BACKSLASH);
         }
         Reject {
             file: self.file,
@@ -339,9 +349,15 @@ impl Tally {
                 let (request, in_steps) = (&plan.request, plan.steps.is_some());
                 let rejected = self.before.1 + self.rejected;
                 let width = plan.source.widths.get(reject.file as usize).copied();
-                let is_quoted = plan.source.inputs[reject.file as usize].is_quoted;
+                let Input { is_quoted, has_bare_escapes, .. } =
+                    plan.source.inputs[reject.file as usize];
                 let text = plan.source.grammar.dialect().zip(width);
-                let text = text.map(|(dialect, width)| Written { dialect, width, is_quoted });
+                let text = text.map(|(dialect, width)| Written {
+                    dialect,
+                    width,
+                    is_quoted,
+                    has_bare_escapes,
+                });
                 let error =
                     limit_error(name, reject, rejected, request, title, text.as_ref(), in_steps);
                 // Of another encoding it is known what it is, and columns have none.
@@ -407,7 +423,8 @@ impl Tally {
                         .any(|column| column.name == *name && Family::of(column.ty) == Some(family))
                 };
                 let special = special_shown(&reject.message);
-                match (&reject.column, special, null_like(plan, reject)) {
+                let column = reject.column.as_ref();
+                match (column, special, null_of(plan, reject)) {
                     (Some(column), None, _)
                         if matches!(reject.code, Code::Type | Code::Range) && is_guess(&column) =>
                     {
@@ -420,10 +437,14 @@ impl Tally {
                         "{} loads NULL for it: column {column} takes no such number",
                         said_of("--null", column, spelling_of(plan, reject, special)),
                     )),
-                    (Some(column), None, Some(shown)) => {
-                        let said = said_of("--null", column, spelling_of(plan, reject, shown));
-                        let of_all = if shown.is_empty() { ", as --null '' does in all columns" } else { "" };
-                        error.advise(format!("{said} reads it as NULL{of_all}"))
+                    (Some(_), None, Some(null)) => error.advise(null),
+                    (Some(_), None, None)
+                        if reject.code == Code::Nul
+                            && field_of(plan, reject).is_some_and(|(raw, _)| raw == [0]) =>
+                    {
+                        error.advise(format!(
+                            "bcp -c writes an empty text as one NUL byte: {EMPTY_OF_NUL}"
+                        ))
                     }
                     // No type of the column's keeps it, text neither.
                     (Some(column), None, None) if reject.message.ends_with(NOT_ENDLESS) => {
@@ -456,6 +477,18 @@ impl Tally {
                         advice.into_iter().fold(error, Error::advise)
                     }
                     (Some(column), None, None)
+                        if is_of(Family::Moment, column) && is_in_zone(&reject.message) =>
+                    {
+                        error.advise(
+                            "--time-zone UTC reads it as a moment, of which the column gets what clocks in UTC show",
+                        )
+                    }
+                    (Some(column), None, None)
+                        if reject.code == Code::Type && proposed(plan, column).is_some() =>
+                    {
+                        proposed(plan, column).into_iter().fold(error, Error::advise)
+                    }
+                    (Some(column), None, None)
                         if matches!(reject.code, Code::Type | Code::Range)
                             && is_of_input(column) =>
                     {
@@ -480,12 +513,41 @@ fn spelled(plan: &Plan, shape: &Shape, chunk: &Chunk) -> impl Iterator<Item = u3
     spelled.map(|((at, _), _)| at)
 }
 
-/// The value of a bad row, if it is what programs write for NULL, and its column is of another type and takes NULL.
-fn null_like<'r>(plan: &Plan, reject: &'r Reject) -> Option<&'r str> {
-    let shown = refused_value(&reject.message)?;
+/// What reads the value of a bad row as NULL, if it is what programs write for that, and its column is of another type and takes NULL.
+fn null_of(plan: &Plan, reject: &Reject) -> Option<String> {
     let column = column_of(plan, reject)?.1;
-    let is_it = reject.code == Code::Type && !column.required && is_null_like(shown.as_bytes());
-    is_it.then_some(shown)
+    if column.required || !matches!(reject.code, Code::Type | Code::Range) {
+        return None;
+    }
+    // It is compared as it is written.
+    let is_escaped = || {
+        let escape = plan.source.grammar.dialect().and_then(|dialect| dialect.escape);
+        escape == Some(b'\\') && field_of(plan, reject).is_some_and(|(raw, _)| raw == b"\\N")
+    };
+    if is_escaped() {
+        return Some("--null '\\N' reads \\N as NULL".to_owned());
+    }
+    let shown = refused_value(&reject.message).or_else(|| value_out_of_range(&reject.message))?;
+    let is_no_day = shown.strip_prefix("0000-00-00").is_some_and(|time| {
+        time.bytes().all(|byte| matches!(byte, b' ' | b'T' | b':' | b'.' | b'0'))
+    });
+    let is_like = reject.code == Code::Type && is_null_like(shown.as_bytes());
+    if !is_no_day && !is_like {
+        return None;
+    }
+    let said = said_of("--null", &column.name, spelling_of(plan, reject, shown));
+    let of_all = if shown.is_empty() { ", as --null '' does in all columns" } else { "" };
+    let why = if is_no_day { ": MySQL has it for no day" } else { "" };
+    Some(format!("{said} reads it as NULL{of_all}{why}"))
+}
+
+/// What plan proposes for a column.
+fn proposed(plan: &Plan, column: &str) -> Option<String> {
+    let at = plan.choice.columns.iter().position(|own| own.name == column)?;
+    let name = plan.facts.source.fields[*plan.choice.fields.get(at)?].source_name();
+    let proposed = plan.proposals().into_iter().find(|proposed| proposed.column == name)?;
+    let options: Vec<String> = proposed.options.iter().map(|word| shell_word(word)).collect();
+    Some(format!("{} reads its values: {}", options.join(" "), proposed.reason))
 }
 
 /// The column that a row is bad for, and its place.
@@ -494,17 +556,20 @@ fn column_of<'p>(plan: &'p Plan, reject: &Reject) -> Option<(usize, &'p Column)>
     plan.choice.columns.iter().enumerate().find(|(_, column)| column.name == *name)
 }
 
+/// The field that a row of delimited text is bad for, as it is written, and the quotes around it.
+fn field_of<'r>(plan: &Plan, reject: &'r Reject) -> Option<(&'r [u8], Option<u8>)> {
+    let dialect = plan.source.grammar.dialect()?;
+    let mut fields = Vec::new();
+    Scanner::new(dialect, &reject.raw).next(&mut fields);
+    let at = column_of(plan, reject)?.0;
+    let field = fields.get((*plan.shape.fields.get(reject.file as usize)?.get(at)?)?)?;
+    Some((field.raw(&reject.raw), dialect.quote.filter(|_| field.form.is_quoted())))
+}
+
 /// The spelling of NULL that a bad row's value is: one in quotes has them in its spelling, unless it is empty.
 fn spelling_of(plan: &Plan, reject: &Reject, shown: &str) -> String {
-    let quote = || {
-        let dialect = plan.source.grammar.dialect()?;
-        let mut fields = Vec::new();
-        Scanner::new(dialect, &reject.raw).next(&mut fields);
-        let at = column_of(plan, reject)?.0;
-        let field = (*plan.shape.fields.get(reject.file as usize)?.get(at)?)?;
-        dialect.quote.filter(|_| fields.get(field).is_some_and(|field| field.form.is_quoted()))
-    };
-    null_spelling(shown.as_bytes(), quote().filter(|_| !shown.is_empty()))
+    let quote = field_of(plan, reject).and_then(|(_, quote)| quote);
+    null_spelling(shown.as_bytes(), quote.filter(|_| !shown.is_empty()))
 }
 
 /// Whether a message shows a value first that is a day in digits, and does not say itself how to have it read.
@@ -517,6 +582,17 @@ fn is_compact_day(message: &str) -> bool {
 /// The value that a message shows first, and says what it is not.
 fn refused_value(message: &str) -> Option<&str> {
     message.strip_prefix('\'')?.split_once("' is not ").map(|(value, _)| value)
+}
+
+/// The value that a message shows first, and says that it is out of range.
+fn value_out_of_range(message: &str) -> Option<&str> {
+    message.strip_prefix('\'')?.split_once("' is out of range").map(|(value, _)| value)
+}
+
+/// Whether a message shows a moment with an offset first, and says that there may be none.
+fn is_in_zone(message: &str) -> bool {
+    refused_value(message)
+        .is_some_and(|value| inrush_scan::timestamp(value.as_bytes()) == Some(Zone::Offset))
 }
 
 /// Whether that is a day.

@@ -594,6 +594,18 @@ pub(crate) struct Written<'a> {
     pub(crate) width: usize,
     /// Whether quotes quote in the first ones.
     pub(crate) is_quoted: bool,
+    /// Whether they have backslashes in fields without quotes.
+    pub(crate) has_bare_escapes: bool,
+}
+
+/// What is said of a record with a wrong number of fields behind a line that ends in a backslash.
+pub(crate) const AFTER_BACKSLASH: &str = "; the line before ends in a backslash";
+
+/// Whether a text ends in a backslash, which is not one that another one escapes, and the end of a line.
+pub(crate) fn ends_in_escape(text: &[u8]) -> bool {
+    let Some(line) = text.strip_suffix(b"\n") else { return false };
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    line.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
 /// Whether a record has too many fields, and a backslash stands before a delimiter.
@@ -602,6 +614,19 @@ fn has_escaped_delimiter(raw: &[u8], text: &Written<'_>) -> bool {
     let mut fields = Vec::new();
     Scanner::new(dialect, raw).next(&mut fields);
     fields.len() > width && escapes_delimiter(dialect, raw, &fields)
+}
+
+/// Whether a record has another number of fields because a backslash stands before its end, or before its beginning.
+fn has_escaped_end(reject: &Reject, text: &Written<'_>) -> bool {
+    let is_after = reject.message.contains(AFTER_BACKSLASH);
+    text.dialect.escape.is_none() && (is_after || ends_in_escape(&reject.raw))
+}
+
+/// Whether a field begins with an apostrophe that quotes nothing.
+fn has_apostrophe(raw: &[u8], text: &Written<'_>) -> bool {
+    let mut fields = Vec::new();
+    Scanner::new(text.dialect, raw).next(&mut fields);
+    text.dialect.quote != Some(b'\'') && fields.iter().any(|field| field.raw(raw).starts_with(b"'"))
 }
 
 /// The message of a load that stops because of a bad row; `text` is how delimited ones are written.
@@ -639,11 +664,24 @@ pub(crate) fn limit_error(
         {
             error = error.advise(footer::footer_advice(line));
         }
+        Code::FieldCount if text.is_some_and(|text| has_escaped_end(reject, text)) => {
+            error = error.advise(
+                "if a backslash makes the end of line behind it part of the value, as INTO OUTFILE and mysqldump --tab write it, say \
+                 --escape '\\' --null '\\N' (and --quote none where values hold quotes)",
+            );
+        }
+        Code::FieldCount if text.is_some_and(|text| has_apostrophe(&reject.raw, text)) => {
+            error = error.advise("if apostrophes stand around values, say --quote \"'\"");
+        }
         Code::Quote => {
             if reject.raw.windows(2).any(|two| two == b"\\\"") {
-                error = error.advise(
-                    "if a backslash makes the quote behind it part of the value, say --escape '\\'",
-                );
+                error = error.advise(match text.is_some_and(|text| text.has_bare_escapes) {
+                    true => {
+                        "write quotes within values doubled (COPY of PostgreSQL without ESCAPE '\\'): --escape '\\' reads those behind a \
+                         backslash, and takes backslashes from fields without quotes as well"
+                    }
+                    false => "if a backslash makes the quote behind it part of the value, say --escape '\\'",
+                });
             }
             if text.is_none_or(|text| !text.is_quoted) {
                 error =

@@ -464,6 +464,7 @@ impl Plan {
         hints.extend(unapplied(&facts.source, choice, source));
         hints.extend(in_utc(shape));
         hints.extend(marked(&facts.source, choice));
+        hints.extend(in_hex(facts, choice));
         hints.extend(proposed(request, facts, choice, source));
         hints.extend(target.cautions(job));
         job.choice.reasons.extend(reasons);
@@ -655,6 +656,22 @@ fn marked(facts: &SourceFacts, choice: &Choice) -> Vec<String> {
             format!(
                 "column {}: {misfit} begins with a byte order mark, as where a file was put behind another one: it is part of the value",
                 column.name
+            )
+        })
+    };
+    choice.fields.iter().zip(&choice.columns).filter_map(words).collect()
+}
+
+/// Columns of bytes whose values are digits that stand for other ones, and are taken as they are written.
+fn in_hex(facts: &Facts, choice: &Choice) -> Vec<String> {
+    let words = |(field, column): (&usize, &Column)| {
+        let is_read = facts.target.reads_hex && column.declared.is_some() && !column.is_asked();
+        let is_taken = column.ty == Type::Bytes && facts.source.fields[*field].reads.is_hex;
+        (is_taken && !is_read).then(|| {
+            let name = &column.name;
+            format!(
+                "column {name}: \\x and hexadecimal digits are how PostgreSQL writes bytes, and are not read as these here \
+                 (encode({name}, 'base64') in JSON brings the bytes)"
             )
         })
     };

@@ -410,6 +410,7 @@ fn both(mut one: ReadFacts, other: ReadFacts) -> ReadFacts {
         plain: one.plain,
         unread: one.unread.or(other.unread),
         marked: one.marked.or(other.marked),
+        is_hex: false,
         // All of a sheet's values are looked at.
         fractions: None,
     }

@@ -35,6 +35,9 @@ pub(super) struct Sheet {
     first: u32,
     /// For each column of the load, the one of the sheet, and what its cells become.
     columns: Vec<(u32, DataType)>,
+    /// Which texts are NULL, by those columns, and what is cut off of them before.
+    nulls: Nulls,
+    trims: Vec<Option<reading::Reading>>,
     /// Ranges of cells that are shown as one.
     merged: Vec<Dimensions>,
     /// Rows with data.
@@ -225,22 +228,22 @@ impl Look<'_> {
             }
             let seen = &mut self.columns[index];
             seen.is_used = true;
+            // What is NULL is of no sort, as an empty cell.
+            let text = match cell {
+                Cell::Text(text) => match valued(text, index, &self.known, seen.trim.as_ref()) {
+                    Some(text) => Some(text),
+                    None => continue,
+                },
+                _ => None,
+            };
             seen.sorts.add(cell);
             self.text.clear();
             write(cell, &mut self.text);
-            match cell {
-                Cell::Bad { .. } => {}
-                Cell::Text(text) => {
-                    let text = text.as_bytes();
-                    let trim = seen.trim.as_ref();
-                    let (text, is_trimmed) =
-                        trim.map_or((text, false), |trim| trim.trimmed(text, false));
-                    let is_null = self.known.of_column(index).any(|null| null == text);
-                    let is_blank = is_trimmed && text.is_empty();
-                    if !is_null && !is_blank {
-                        seen.observed.add_string(text, spot);
-                        seen.forms.get_or_insert_default().add(text, None, &mut self.read_text);
-                    }
+            match (cell, text) {
+                (Cell::Bad { .. }, _) => {}
+                (_, Some(text)) => {
+                    seen.observed.add_string(text, spot);
+                    seen.forms.get_or_insert_default().add(text, None, &mut self.read_text);
                 }
                 _ => seen.observed.add_typed(&self.text, spot),
             }
@@ -284,6 +287,20 @@ impl Look<'_> {
         }
         seen
     }
+}
+
+/// What a cell's text is without the blanks that are cut off; `None` where it is NULL.
+fn valued<'t>(
+    text: &'t str,
+    column: usize,
+    nulls: &Nulls,
+    trim: Option<&reading::Reading>,
+) -> Option<&'t [u8]> {
+    let (text, is_trimmed) =
+        trim.map_or((text.as_bytes(), false), |trim| trim.trimmed(text.as_bytes(), false));
+    let is_null = nulls.of_column(column).any(|null| null == text);
+    let is_blank = is_trimmed && text.is_empty();
+    (!is_null && !is_blank).then_some(text)
 }
 
 /// Rows among which a header is looked for, below a title.
@@ -375,9 +392,10 @@ pub(super) fn look(
         .collect();
     let names = header::unique(names, &mut notes);
     // Which spellings of NULL are one column's is known when the names are.
-    let nulls = read.nulls_of(names.iter().map(String::as_str)).moved(&used);
-    if !used.iter().all(|at| nulls.of_column(*at).eq(look.known.of_column(*at))) {
-        look.again(nulls, &used.iter().copied().zip(names.iter().cloned()).collect::<Vec<_>>());
+    let nulls = read.nulls_of(names.iter().map(String::as_str));
+    let moved = nulls.clone().moved(&used);
+    if !used.iter().all(|at| moved.of_column(*at).eq(look.known.of_column(*at))) {
+        look.again(moved, &used.iter().copied().zip(names.iter().cloned()).collect::<Vec<_>>());
         book.rows(&name, &merged, |at, cells| {
             look.row(at, cells);
             Ok(true)
@@ -445,7 +463,21 @@ pub(super) fn look(
         .map(|(name, (_, becomes))| Field::new(name, becomes.clone(), true))
         .collect();
     let rows = look.rows;
-    let sheet = Sheet { name, first, columns, merged, rows, seen, memory_bytes, notes, reasons };
+    let trims =
+        names.iter().map(|name| reading::Reading::trim(read.column(name).as_ref())).collect();
+    let sheet = Sheet {
+        name,
+        first,
+        columns,
+        nulls,
+        trims,
+        merged,
+        rows,
+        seen,
+        memory_bytes,
+        notes,
+        reasons,
+    };
     Ok((sheet, readings(&Schema::new(fields), false)))
 }
 
@@ -562,6 +594,10 @@ impl Builder {
             DataType::Timestamp(..) => Self::Moment(TimestampMillisecondBuilder::new()),
             _ => Self::Text(StringBuilder::new(), Vec::new()),
         }
+    }
+
+    fn is_text(&self) -> bool {
+        matches!(self, Self::Text(..))
     }
 
     /// Appends a cell, and says how many bytes it takes. What is of another sort than all cells were has changed since.
@@ -706,6 +742,12 @@ impl<'a> Making<'a> {
                     message: message.into(),
                 });
             }
+            let (nulls, trim) = (&self.sheet.nulls, self.sheet.trims[index].as_ref());
+            let cell = cell.filter(|cell| match cell {
+                // In a column of texts NULL is found as it is in all others.
+                Cell::Text(text) => builder.is_text() || valued(text, index, nulls, trim).is_some(),
+                _ => true,
+            });
             self.bytes += builder.push(cell, &mut self.text)?;
         }
         self.about.rows.push(at + 1);

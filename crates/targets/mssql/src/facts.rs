@@ -86,6 +86,7 @@ pub(super) fn gather(
         text_types: &[Type::Time, Type::Uuid],
         decimals_are_texts: false,
         truths: Truths::Words,
+        reads_hex: false,
         lost_with,
         mentioned_by: Vec::new(),
         held_by: Vec::new(),

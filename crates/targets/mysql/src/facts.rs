@@ -289,6 +289,7 @@ pub(super) fn gather(
         name_fault: Some(name_fault),
         decimals_are_texts: false,
         truths: Truths::Digits,
+        reads_hex: false,
         moments: MomentLimits::of(if keeps_fractions { 6 } else { 0 }),
         is_stream: false,
         own: Own::new(server),

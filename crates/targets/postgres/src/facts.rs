@@ -207,6 +207,7 @@ pub(super) fn gather(
         text_types: &[Type::Time, Type::Uuid, Type::Interval],
         decimals_are_texts: false,
         truths: Truths::Words,
+        reads_hex: true,
         lost_with,
         mentioned_by: Vec::new(),
         held_by,

@@ -191,6 +191,7 @@ pub(super) fn read(connection: &Connection, table: &str) -> rusqlite::Result<Tar
         text_types: &[],
         decimals_are_texts: true,
         truths: Truths::Digits,
+        reads_hex: false,
         ..TargetFacts::default()
     };
     facts.engine_only = database_obstacle(connection)?;
