@@ -294,7 +294,8 @@ pub(crate) fn dumped(
             seen.text.has_null |= is_null;
             seen.text.has_word |= is_word;
             seen.text.has_nul |= raw == [0];
-            if raw != b"\\N" && has_backslash {
+            // Quotes between others than tabs are those of CSV, which keeps such values.
+            if raw != b"\\N" && has_backslash && (is_tabbed || !is_quoted) {
                 seen.text.add_backslashes(raw, at + 1 == fields.len() && !is_quoted);
             }
         }
@@ -304,7 +305,7 @@ pub(crate) fn dumped(
     let is_plain = dialect.escape.is_none();
     let is_dump = is_null || is_word;
     // Between tabs only such dumps have tabs and newlines within values. With another delimiter several signs have to come together.
-    let is_escaping = is_tabbed || !has_quotes && (is_null || text.has_doubled);
+    let is_escaping = is_tabbed || is_null || text.has_doubled;
     let has_escape = is_plain
         && !text.has_other
         && is_escaping
@@ -362,7 +363,8 @@ pub(crate) fn hex(head: &[u8], dialect: &Dialect, width: usize) -> Vec<bool> {
             let is_hex = digits.is_some_and(|digits| {
                 digits.len() % 2 == 0 && digits.iter().all(u8::is_ascii_hexdigit)
             });
-            *any |= is_hex && raw.len() > 2;
+            // DuckDB writes one byte so as well.
+            *any |= is_hex && raw.len() > 4;
             *all &= is_hex || raw.is_empty() || is_null_like(raw);
         }
     }

@@ -837,6 +837,7 @@ fn what_else_servers_write_is_said() {
     let (escapes, quotes) = ("an export as CSV keeps", "--quote none");
     // COPY with another delimiter, and a NUL byte of mysql -B.
     said("1;a\\nb\n2;x\\\\y\n", &[escapes]);
+    said("1|a\\nb|\"s\"\n2|x\\\\y|null\n", &[escapes]);
     said("1\ta\\nb\n2\tx\\0y\n", &[escapes]);
     // Between others than tabs a single sign is none.
     assert!(!said("1;a\\nb\n2;x\n", &[]).contains(escapes));
@@ -848,7 +849,10 @@ fn what_else_servers_write_is_said() {
     said("line1\\\nline2\nx\n", &["a backslash at the end of a line", "--escape '\\'"]);
     assert!(!said("C:\\Users\\\nC:\\x\n", &[]).contains("--escape"));
     // bcp -c, and .mode quote of sqlite3.
-    said("1\t\0\n2\tx\n", &["bcp -c"]);
+    fixture.write("bcp.tsv", "1\t\0\n2\tx\n");
+    let load = ["bcp.tsv", "out.parquet", "--header", "no"];
+    fixture.load(&load).exits(0).prints(&["an empty text in what bcp -c writes"]);
+    fixture.refuses(&["bcp.tsv", "b.db", "--header", "no"]).says(&["a NUL byte", "bcp -c", "perl"]);
     said("1,'a,\"b\"\nc'\n2,'x'\n3,NULL\n", &["fields are quoted with", "--null NULL"]);
 }
 
@@ -867,7 +871,8 @@ fn a_backslash_before_the_end_of_a_line_names_the_option() {
     assert_eq!(fixture.table("t.db", "in"), rows);
     // The first part itself may be the short one.
     fixture.write("in.tsv", "1\ta\tb\n2\tx\\\ny\tz\n");
-    fixture.refuses(&load).says(&["line 2", "--escape '\\'"]);
+    let replace = [&load[..], &["--if-exists", "replace"]].concat();
+    fixture.refuses(&replace).says(&["line 2", "--escape '\\'"]);
 }
 
 /// As `COPY ... (FORMAT csv, ESCAPE '\\')` writes it: an escape that holds outside of quotes as well would change values.
@@ -885,7 +890,7 @@ fn an_escape_is_no_cure_where_fields_without_quotes_have_backslashes() {
 #[test]
 fn apostrophes_that_quote_nothing_name_the_option() {
     let fixture = Fixture::new();
-    let more = "2,x\n".repeat(20);
+    let more = "2,\"x\"\n".repeat(20);
     fixture.write("in.csv", format!("id,t\n{more}1,'a,b'\n"));
     fixture.refuses(&["in.csv", "t.db"]).says(&["line 22", "--quote \"'\""]);
 }

@@ -312,6 +312,17 @@ fn text_for_bytes_of_an_existing_table_is_the_engines_notation() {
             fixture.load(&[file, &db, "--table", "t", "--strategy", strategy]).exits(0);
             assert_eq!(lines(&fixture, &db, all), ["1|DEAD", "2|5C783030"], "{strategy} {file}");
         }
+        // Other servers' notation is said not to be the engine's.
+        fixture
+            .write("pg.csv", "id,b\n1,\\xdeadbeef\n2,\\xff\n")
+            .write("one.csv", "id,b\n1,\\xff\n");
+        let db = new("pg", "CREATE TABLE t (id INTEGER, b BLOB)");
+        let load = ["pg.csv", &db, "--table", "t", "--strategy", strategy];
+        fixture.load(&load).exits(0).prints(&["column b: \\x and hexadecimal digits"]);
+        let load =
+            ["one.csv", &db, "--table", "t", "--if-exists", "append", "--strategy", strategy];
+        let run = fixture.load(&load).exits(0);
+        assert!(!run.stdout.contains("hexadecimal"), "{run:?}");
         let db = new("own", "CREATE TABLE t (id INTEGER, b BLOB)");
         let own = ["in.csv", &db, "--table", "t", "--strategy", strategy, "--type", "b=bytes"];
         fixture.load(&own).exits(0);

@@ -81,6 +81,23 @@ fn texts_are_kept_by_every_type_of_text_and_every_engine() {
     });
 }
 
+/// What PostgreSQL writes otherwise is named, and what reads it where something does.
+#[test]
+fn values_as_postgres_writes_them_are_named() {
+    for_some_servers(|server| {
+        server.sql("CREATE TABLE t (id INT, ok TINYINT(1), at DATETIME, b BLOB)");
+        server.write("t.csv", "id,ok,at,b\n1,t,,\\xdeadbeef\n2,f,2024-02-29 07:04:56+00,\n");
+        server.refuses(&["t.csv"]).says(&["'t' is not a boolean", "--true ok=t --false ok=f"]);
+        let read = ["t.csv", "--true", "ok=t", "--false", "ok=f"];
+        server.refuses(&read).says(&["without an offset", "--time-zone UTC"]);
+        let load = [&read[..], &["--time-zone", "UTC"]].concat();
+        server.load(&load).exits(0).prints(&["column b: \\x and hexadecimal digits"]);
+        let stored = server.query("SELECT ok, HEX(b) FROM t ORDER BY id");
+        assert_eq!(stored, rows![[1, "5C786465616462656566"], [0, ()]]);
+        server.drop_table("t");
+    });
+}
+
 #[test]
 fn a_table_of_the_csv_engine_holds_no_null() {
     for_some_servers(|server| {

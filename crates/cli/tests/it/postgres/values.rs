@@ -72,6 +72,27 @@ fn texts_are_kept_by_every_type_of_text() {
 }
 
 /// JSON has bytes in base64, and what they stand for is no notation for others.
+/// What others write otherwise is named with what reads it.
+#[test]
+fn errors_name_what_reads_values_of_other_programs() {
+    for_each_server(|server| {
+        server.sql("CREATE TABLE t (id int, at timestamp, b bytea)");
+        server.write("t.csv", "id,at,b\n1,2024-02-29 07:04:56.5+00,\\xdeadbeef\n");
+        let run = server.refuses(&["t.csv"]).says(&["is not a timestamp without an offset"]);
+        run.says(&["--time-zone UTC"]);
+        let run = server.load(&["t.csv", "--time-zone", "UTC"]).exits(0);
+        assert!(!run.stdout.contains("hexadecimal"), "{run:?}");
+        let stored = server.query("SELECT at::text, encode(b, 'hex') FROM t");
+        assert_eq!(stored, rows![["2024-02-29 07:04:56.5", "deadbeef"]]);
+        server.write("t.csv", "id,at\n2,0000-00-00 00:00:00\n");
+        let said = "--null 'at=0000-00-00 00:00:00'";
+        server.refuses(&["t.csv", "--if-exists", "append"]).says(&[said]);
+        server.drop_table("t");
+        server.write("t.csv", "id,text\n1,\0\n2,x\n");
+        server.refuses(&["t.csv"]).says(&["a NUL byte", "bcp -c writes an empty text"]);
+    });
+}
+
 #[test]
 fn bytes_of_json_are_the_bytes_of_a_column() {
     for_each_server(|server| {
