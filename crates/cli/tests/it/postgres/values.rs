@@ -71,7 +71,6 @@ fn texts_are_kept_by_every_type_of_text() {
     });
 }
 
-/// JSON has bytes in base64, and what they stand for is no notation for others.
 /// What others write otherwise is named with what reads it.
 #[test]
 fn errors_name_what_reads_values_of_other_programs() {
@@ -93,6 +92,7 @@ fn errors_name_what_reads_values_of_other_programs() {
     });
 }
 
+/// JSON has bytes in base64, and what they stand for is no notation for others.
 #[test]
 fn bytes_of_json_are_the_bytes_of_a_column() {
     for_each_server(|server| {
