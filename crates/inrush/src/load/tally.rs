@@ -589,9 +589,10 @@ fn value_out_of_range(message: &str) -> Option<&str> {
     message.strip_prefix('\'')?.split_once("' is out of range").map(|(value, _)| value)
 }
 
-/// Whether a message shows a moment with an offset first, and says that there may be none.
+/// Whether a message shows a moment with an offset first, and says that there may be none; one that names a form has another reason.
 fn is_in_zone(message: &str) -> bool {
     refused_value(message)
+        .filter(|_| !message.contains(" has it"))
         .is_some_and(|value| inrush_scan::timestamp(value.as_bytes()) == Some(Zone::Offset))
 }
 
