@@ -133,8 +133,8 @@ pub(super) fn is_sound(head: &[u8], whole: bool, dialect: &Dialect) -> bool {
     quoted > 0 && quoted >= broken
 }
 
-/// Whether fields without quotes hold backslashes where one escapes: there it is one of the value to who escapes in quotes alone. `\N`
-/// is NULL to many.
+/// Whether fields without quotes hold backslashes that escape nothing, and are lost where one is an escape: a program that escapes within
+/// quotes alone writes them so. `\N` is NULL to many.
 pub(super) fn has_bare_escapes(head: &[u8], whole: bool, dialect: &Dialect) -> bool {
     if memchr::memchr(b'\\', head).is_none() {
         return false;
@@ -145,7 +145,7 @@ pub(super) fn has_bare_escapes(head: &[u8], whole: bool, dialect: &Dialect) -> b
     while let Some(record) = looked.next(&mut fields) {
         let is_bare = |field: &inrush_scan::Field| {
             let raw = field.raw(head);
-            !field.form.is_quoted() && raw != b"\\N" && raw.contains(&b'\\')
+            !field.form.is_quoted() && raw != b"\\N" && escaping.disproof(raw).is_some()
         };
         if record.fault.is_none() && fields.iter().any(is_bare) {
             return true;

@@ -622,11 +622,14 @@ fn has_escaped_end(reject: &Reject, text: &Written<'_>) -> bool {
     text.dialect.escape.is_none() && (is_after || ends_in_escape(&reject.raw))
 }
 
-/// Whether a field begins with an apostrophe that quotes nothing.
+/// Whether a field begins with an apostrophe, and ends without one: to who quotes with them the value goes on.
 fn has_apostrophe(raw: &[u8], text: &Written<'_>) -> bool {
     let mut fields = Vec::new();
     Scanner::new(text.dialect, raw).next(&mut fields);
-    text.dialect.quote != Some(b'\'') && fields.iter().any(|field| field.raw(raw).starts_with(b"'"))
+    let is_open = |field: &inrush_scan::Field| {
+        field.raw(raw).strip_prefix(b"'").is_some_and(|rest| !rest.ends_with(b"'"))
+    };
+    text.dialect.quote != Some(b'\'') && fields.iter().any(is_open)
 }
 
 /// The message of a load that stops because of a bad row; `text` is how delimited ones are written.
