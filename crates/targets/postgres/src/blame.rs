@@ -43,7 +43,9 @@ impl Connection for Session<'_> {
             row: None,
             named: Named::Nothing,
             code: Code::Constraint,
-            message: "the server left the row out: a trigger's or a rule's doing".to_owned(),
+            message: "the server left the row out: a trigger's or a rule's doing (if it puts the row into another table, load into that one, \
+                      or disable the trigger)"
+                .to_owned(),
         }))
     }
 

@@ -49,8 +49,12 @@ pub(super) struct ServerFacts {
     pub(super) is_secured: bool,
     /// Whether triggers have a say in rows of the existing table before they are written.
     pub(super) triggers_decide: bool,
+    /// What the partition of the existing table is that keeps rows the least, where one is no plain table.
+    pub(super) weakest_part: Option<String>,
     /// Foreign keys of the existing table that refer to itself.
     pub(super) own_keys: Vec<OwnKey>,
+    /// Constraint triggers of the existing table that can wait for the end of a transaction.
+    pub(super) late_triggers: Vec<String>,
     /// Publications that have whatever table is made in the schema, and are followed by its name.
     pub(super) publications: Vec<String>,
 }
@@ -131,6 +135,8 @@ pub(super) fn gather(
     if let Some(found) = &table {
         server.always_identity.clone_from(&found.always_identity);
         server.own_keys.clone_from(&found.own_keys);
+        server.late_triggers.clone_from(&found.late_triggers);
+        server.weakest_part.clone_from(&found.weakest_part);
         (server.is_secured, server.triggers_decide) = (found.is_secured, found.triggers_decide);
         let storage = found.facts.storage.as_deref().unwrap_or_default();
         if request.if_exists == IfExists::Replace
@@ -409,10 +415,14 @@ pub(super) struct Found {
     is_secured: bool,
     /// Whether triggers have a say in rows before they are written.
     triggers_decide: bool,
+    /// What the partition is that keeps rows the least, where one is no plain table.
+    weakest_part: Option<String>,
     /// Whether it has rules for INSERT or UPDATE.
     is_ruled: bool,
     /// Foreign keys that refer to the table itself.
     own_keys: Vec<OwnKey>,
+    /// Constraint triggers that can wait.
+    late_triggers: Vec<String>,
 }
 
 /// The table, if it is there.
@@ -433,7 +443,10 @@ pub(super) fn table_entry(name: &TableName) -> String {
                 EXISTS (SELECT FROM pg_catalog.pg_rewrite r WHERE r.ev_class = c.oid AND r.ev_type = '3'), \
                 EXISTS (SELECT FROM pg_catalog.pg_rewrite r WHERE r.ev_class = c.oid AND r.ev_type IN ('2', '3')), \
                 EXISTS (SELECT FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND t.tgtype & 69 = 69), \
-                pg_catalog.has_schema_privilege(n.oid, 'CREATE'), {} \
+                pg_catalog.has_schema_privilege(n.oid, 'CREATE'), {}, \
+                (SELECT CASE WHEN pg_catalog.bool_or(p.relpersistence = 'u') THEN 'unlogged table' \
+                             WHEN pg_catalog.bool_or(p.relkind = 'f') THEN 'foreign table' END \
+                 FROM pg_catalog.pg_partition_tree(c.oid) t JOIN pg_catalog.pg_class p ON p.oid = t.relid WHERE c.relkind = 'p') \
          FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
          WHERE c.relname = {} AND {place} AND c.relkind IN ('r', 'p', 'v', 'm', 'f')",
         triggers_decide("c.oid"),
@@ -480,6 +493,7 @@ fn table_facts(session: &mut Session<'_>, entry: TextRows) -> Result<Option<Foun
     // Of each row, INSTEAD OF, INSERT (https://github.com/postgres/postgres/blob/master/src/include/catalog/pg_trigger.h).
     let has_instead = next() == "t";
     let (creates, triggers_decide) = (next() == "t", next() == "t");
+    let weakest_part = Some(next()).filter(|part| !part.is_empty());
     let storage = match (kind.as_str(), persistence.as_str()) {
         ("p", _) => "partitioned table",
         ("v", _) if has_rules => VIEW_WITH_RULES,
@@ -514,12 +528,13 @@ fn table_facts(session: &mut Session<'_>, entry: TextRows) -> Result<Option<Foun
         ..TableFacts::default()
     };
     let first_row = ddl::first_row(&ddl::Table::in_schema(&schema, &facts.name));
-    let [_, columns, keys, references, own_keys, first_row] = session.tables([
+    let [_, columns, keys, references, own_keys, late_triggers, first_row] = session.tables([
         PLAIN_NAMES,
         &columns_of(&oid),
         &keys_of(&oid),
         &references_to(&oid),
         &orphans::own_keys(&oid),
+        &orphans::late_triggers(&oid),
         &first_row,
     ])?;
     let always_identity = take_columns(columns, &mut facts);
@@ -533,8 +548,10 @@ fn table_facts(session: &mut Session<'_>, entry: TextRows) -> Result<Option<Foun
         creates,
         is_secured,
         triggers_decide,
+        weakest_part,
         is_ruled,
         own_keys: OwnKey::all(own_keys),
+        late_triggers: late_triggers.into_iter().flatten().flatten().collect(),
     }))
 }
 

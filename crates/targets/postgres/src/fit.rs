@@ -8,7 +8,7 @@ use crate::knobs::{
 use inrush_core::target::{Fit, Knobs, Memory, Weakness};
 use inrush_core::{
     Action, Column, Durability, Facts, Guarantee, IfExists, Job, OnConflict, RejectLimit, Request,
-    TableFacts, Verify,
+    Verify,
 };
 
 /// The columns of the existing table, or those that the load would make one with.
@@ -54,6 +54,12 @@ impl Mode {
     }
 }
 
+/// Whether constraint triggers may wait for the last row. What they say then names none; so where rows may be bad, they are asked as the
+/// rows come.
+pub(super) fn triggers_wait(request: &Request) -> bool {
+    request.max_rejects == RejectLimit::Rows(0)
+}
+
 /// Whether rows are written as if they had been there for long.
 pub(super) fn freezes(job: &Job) -> bool {
     job.choice.knobs.is(&FREEZE, "on")
@@ -91,8 +97,11 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
         // What several chunks had in one statement can't be sent again.
         knobs.suggest(&ROWS_PER_STATEMENT, "1000000");
     }
+    // Some partition takes rows, whichever.
+    let part = server.weakest_part.as_deref();
+    let storage = kept.and_then(|table| part.or(table.storage.as_deref()));
     let in_steps = request.guarantee == Guarantee::Chunks;
-    if in_steps && let Some(reason) = no_steps(kept, knobs) {
+    if in_steps && let Some(reason) = no_steps(storage, knobs) {
         return unusable(reason.to_owned());
     }
     if in_steps && knobs.is(&ROWS_PER_STATEMENT, "0") {
@@ -162,7 +171,8 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     let lanes = room.unwrap_or(lanes);
     let lanes_used = request.lanes.unwrap_or(lanes).min(lanes_max);
     let mode = Mode::of(kept.is_some(), lanes_used, knobs);
-    let (durability, weakness) = durability(kept, &promised, knobs, server.setting("fsync"));
+    let (durability, weakness) =
+        durability(storage, part.is_some(), &promised, knobs, server.setting("fsync"));
     Fit::Usable {
         atomic: mode != Mode::Piecemeal,
         durability,
@@ -207,8 +217,7 @@ fn fixed_number<'f>(request: &Request, facts: &'f Facts) -> Option<&'f String> {
 }
 
 /// Why a load with these knobs can't be committed step by step.
-fn no_steps(kept: Option<&TableFacts>, knobs: &Knobs) -> Option<&'static str> {
-    let storage = kept.and_then(|table| table.storage.as_deref());
+fn no_steps(storage: Option<&str>, knobs: &Knobs) -> Option<&'static str> {
     Some(match () {
         () if knobs.get_count(&ROWS_PER_TRANSACTION).is_some_and(|rows| rows != 0) => {
             "rows_per_transaction commits without the ledger; --commit-rows says how many rows a step has"
@@ -232,20 +241,20 @@ fn no_steps(kept: Option<&TableFacts>, knobs: &Knobs) -> Option<&'static str> {
 /// What a crash of server or machine leaves of what was committed
 /// (<https://www.postgresql.org/docs/current/wal-async-commit.html>).
 fn durability(
-    kept: Option<&TableFacts>,
+    storage: Option<&str>,
+    is_part: bool,
     synchronous_commit: &str,
     knobs: &Knobs,
     fsync: &str,
 ) -> (Durability, Option<Weakness>) {
-    let storage = kept.and_then(|table| table.storage.as_deref());
-    let thing = |kind: &str| Some(Weakness::thing(format!("a table that is a {kind}")));
+    let what = if is_part { "a partition" } else { "a table" };
+    let thing = |kind: &str| Some(Weakness::thing(format!("{what} that is {kind}")));
     match storage {
         Some("unlogged table") => {
-            let weakness = Weakness::thing("a table that is UNLOGGED");
-            return (Durability::None, Some(weakness));
+            return (Durability::None, thing("UNLOGGED"));
         }
-        Some(kind @ "temporary table") => return (Durability::None, thing(kind)),
-        Some(kind @ "foreign table") => return (Durability::Process, thing(kind)),
+        Some("temporary table") => return (Durability::None, thing("a temporary table")),
+        Some("foreign table") => return (Durability::Process, thing("a foreign table")),
         _ => {}
     }
     match (synchronous_commit, fsync) {
@@ -283,6 +292,18 @@ fn notes(request: &Request, facts: &Facts, knobs: &Knobs, mode: Mode) -> Vec<Str
             1 => "its key or index is built after the rows".to_owned(),
             _ => format!("its {after} keys and indexes are built after the rows"),
         });
+    }
+    let late = &ServerFacts::of(&facts.target).late_triggers;
+    let is_one = mode == Mode::InOne && request.guarantee != Guarantee::Chunks;
+    if kept.is_some() && !late.is_empty() && !(is_one && triggers_wait(request)) {
+        let cure = match is_one {
+            true => "; without --max-rejects it is asked when all rows are in",
+            false => "",
+        };
+        notes.push(format!(
+            "constraint trigger {} is asked after each statement: a row that takes a later one to be good is refused{cure}",
+            late.join(", ")
+        ));
     }
     let input = facts.source.bytes.unwrap_or(0);
     if kept.is_some_and(|table| table.engine_only.is_some())

@@ -9,7 +9,7 @@ use crate::connect;
 use crate::ddl::{self, Table};
 use crate::encode::Stores;
 use crate::facts::{self, ServerFacts};
-use crate::fit::{Mode, bytes, freezes};
+use crate::fit::{Mode, bytes, freezes, triggers_wait};
 use crate::knobs::{
     FREEZE, INDEXES, ROWS_PER_STATEMENT, ROWS_PER_TRANSACTION, SYNCHRONOUS_COMMIT, UNLOGGED,
 };
@@ -417,9 +417,12 @@ impl<'a> PostgresLoad<'a> {
             let _ = self.seek_orphans();
         }
         let error = self.session.explain(failure);
+        let server = ServerFacts::of(&self.job.facts.target);
         Err(match is_orphan {
             true => error
                 .advise("the key is checked when all rows are in: load that row too, or take those out that refer to it"),
+            false if triggers_wait(&self.job.request) && !server.late_triggers.is_empty() => error
+                .advise("constraint triggers are checked when all rows are in; with --max-rejects, as they come, and then the row is named"),
             false => error,
         })
     }
@@ -637,7 +640,7 @@ fn settings(job: &Job, mode: Mode, makes: bool, first: &str) -> String {
     if !makes {
         // A row that a deferred constraint refuses has to be known while it can be told which it is.
         settings.push("SET CONSTRAINTS ALL IMMEDIATE".to_owned());
-        // But one that refers to the table itself may find its row only when all are in.
+        // But one that refers to the table itself, or is a trigger's, may find its rows only when all are in.
         settings.extend(deferred(job, mode));
     }
     if mode == Mode::Piecemeal {
@@ -652,10 +655,12 @@ fn settings(job: &Job, mode: Mode, makes: bool, first: &str) -> String {
     format!("BEGIN ISOLATION LEVEL {level}; {settings}{savepoint}")
 }
 
-/// The statement that has keys wait for the end of the load, where that is the end of its transaction.
+/// The statement that has keys and triggers wait for the end of the load, where that is the end of its transaction.
 fn deferred(job: &Job, mode: Mode) -> Option<String> {
     let waits = mode == Mode::InOne && job.steps.is_none() && job.kept_table().is_some();
-    orphans::defer(&ServerFacts::of(&job.facts.target).own_keys).filter(|_| waits)
+    let server = ServerFacts::of(&job.facts.target);
+    let triggers = if triggers_wait(&job.request) { &server.late_triggers[..] } else { &[] };
+    orphans::defer(&server.own_keys, triggers).filter(|_| waits)
 }
 
 /// What transactions into a hidden table begin with: they need not last before the load's own, and the source may keep them waiting.

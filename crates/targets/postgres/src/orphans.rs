@@ -28,14 +28,27 @@ pub(super) struct OwnKey {
     pub(super) is_deferrable: bool,
 }
 
+/// Whether the constraint `k` can wait. SET CONSTRAINTS goes by the name, and takes none that another table has for what can't.
+const CAN_WAIT: &str = "k.condeferrable AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint o \
+    WHERE o.conname = k.conname AND o.connamespace = k.connamespace AND NOT o.condeferrable)";
+
+/// A query for the constraint triggers of the table and its partitions that can wait: they may look at rows that come later. Names as in
+/// a statement.
+pub(super) fn late_triggers(oid: &str) -> String {
+    format!(
+        "SELECT DISTINCT pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(k.conname) \
+         FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace \
+         WHERE k.contype = 't' AND {CAN_WAIT} \
+           AND (k.conrelid = {oid} OR k.conrelid IN (SELECT relid FROM pg_catalog.pg_partition_tree({oid}) AS t(relid))) ORDER BY 1"
+    )
+}
+
 /// A query for the foreign keys that refer to their own table, a column each. One that is not enforced refuses nothing; one that takes no
 /// NULL beside other values (MATCH FULL) refuses more than orphans, and is left to be checked at once.
 pub(super) fn own_keys(oid: &str) -> String {
-    // Of INSERT (https://github.com/postgres/postgres/blob/master/src/include/catalog/pg_trigger.h). SET CONSTRAINTS goes by the name,
-    // and takes none that another table has for a key which can't wait. Periods came with version 18.
+    // Of INSERT (https://github.com/postgres/postgres/blob/master/src/include/catalog/pg_trigger.h). Periods came with version 18.
     format!(
-        "SELECT k.oid, k.conname, n.nspname, s.nspname, c.relname, c.relkind = 'p', k.condeferrable AND NOT EXISTS ( \
-             SELECT FROM pg_catalog.pg_constraint o WHERE o.conname = k.conname AND o.connamespace = k.connamespace AND NOT o.condeferrable), \
+        "SELECT k.oid, k.conname, n.nspname, s.nspname, c.relname, c.relkind = 'p', {CAN_WAIT}, \
              a.attname, b.attname \
          FROM pg_catalog.pg_constraint k \
          CROSS JOIN LATERAL ROWS FROM (pg_catalog.unnest(k.conkey), pg_catalog.unnest(k.confkey)) WITH ORDINALITY AS u(own, parent, place) \
@@ -103,12 +116,12 @@ impl OwnKey {
     }
 }
 
-/// Has those of the keys that can wait be checked when all rows are in.
-pub(super) fn defer(keys: &[OwnKey]) -> Option<String> {
+/// Has those of the keys that can wait, and the triggers, be checked when all rows are in.
+pub(super) fn defer(keys: &[OwnKey], triggers: &[String]) -> Option<String> {
+    let keys = keys.iter().filter(|key| key.is_deferrable);
     let names: Vec<String> = keys
-        .iter()
-        .filter(|key| key.is_deferrable)
         .map(|key| format!("{}.{}", quote(&key.schema), quote(&key.name)))
+        .chain(triggers.iter().cloned())
         .collect();
     (!names.is_empty()).then(|| format!("SET CONSTRAINTS {} DEFERRED", names.join(", ")))
 }

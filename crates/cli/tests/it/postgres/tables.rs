@@ -799,6 +799,14 @@ fn tables_of_other_kinds() {
         server.sql("CREATE UNLOGGED TABLE t (id int)");
         // What a crash would empty is not durable.
         server.misused(&["t.csv", "--durability", "durable"]).says(&["durab"]);
+        // Nor is what some of its partitions lose.
+        server.sql(
+            "DROP TABLE t; CREATE TABLE t (id int) PARTITION BY LIST (id);
+             CREATE TABLE t1 PARTITION OF t FOR VALUES IN (1); CREATE UNLOGGED TABLE t2 PARTITION OF t DEFAULT",
+        );
+        server
+            .misused(&["t.csv", "--durability", "durable"])
+            .says(&["a partition that is UNLOGGED"]);
         server.sql("CREATE TABLE ruled (id int); CREATE RULE r AS ON INSERT TO ruled DO ALSO DELETE FROM t");
         server.write("ruled.csv", "id\n1\n");
         for way in copying(server) {
@@ -1040,5 +1048,47 @@ fn a_value_that_its_type_refuses_without_a_code_is_a_bad_row() {
             .drop_table("t")
             .sql("CREATE TABLE t (r regtype)");
         server.refuses(&["t.csv"]).says(&["t.csv: line 3", "column r"]);
+    });
+}
+
+/// The second half of a booking may come in a later statement.
+#[test]
+fn constraint_triggers_that_can_wait_see_all_rows() {
+    for_each_server(|server| {
+        let pad = "x".repeat(size(1_000, 10_000));
+        let rows = |amount: i64| -> String {
+            (0..2_000).map(|tx| format!("{tx},{amount},{pad}\n")).collect()
+        };
+        let (debits, credits) = (rows(-5), rows(5));
+        server.write("t.csv", format!("tx,amt,memo\n{debits}{credits}"));
+        server.write("bad.csv", format!("tx,amt,memo\n{debits}{credits}7,1,late\n"));
+        server.sql(
+            "CREATE TABLE t (tx int, amt int, memo text); CREATE INDEX ON t (tx);
+             CREATE FUNCTION balanced() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                IF (SELECT sum(amt) FROM t WHERE tx = new.tx) <> 0 THEN RAISE EXCEPTION 'tx % is unbalanced', new.tx; END IF;
+                RETURN NULL; END $$",
+        );
+        let _function = OnDrop(|| {
+            server.sql("DROP TABLE IF EXISTS t; DROP FUNCTION balanced");
+        });
+        for waits in ["DEFERRABLE", "DEFERRABLE INITIALLY DEFERRED"] {
+            server.sql(&format!(
+                "CREATE CONSTRAINT TRIGGER \"Sum it\" AFTER INSERT ON t {waits} FOR EACH ROW EXECUTE FUNCTION balanced()"
+            ));
+            for way in some(server.ways_into_used()) {
+                let small = ["--chunk-size", "256k"];
+                server.load(&append(&way, &small)).exits(0);
+                assert_eq!(server.count("t"), 4_000, "{way:?} {waits}");
+                let append = ["bad.csv", "--table", "t", "--if-exists", "append"];
+                server
+                    .refuses(&[&append[..], &way.options()[..], &small].concat())
+                    .says(&["tx 7 is unbalanced", "checked when all rows are in"]);
+                server.sql("TRUNCATE t");
+            }
+            // The row is known only where each statement is asked.
+            let some_bad = ["t.csv", "--if-exists", "append", "--max-rejects", "1"];
+            server.plan(&some_bad).exits(0).prints(&["\"Sum it\" is asked after each statement"]);
+            server.sql("DROP TRIGGER \"Sum it\" ON t");
+        }
     });
 }
