@@ -13,7 +13,9 @@ use arrow_schema::{DataType, TimeUnit};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use inrush_scan::Field;
 
-use crate::encode::read::{Done, Given, Reader, Unread, Whereabouts, refuse_null, takes_documents};
+use crate::encode::read::{
+    Done, Given, Reader, Unread, Whereabouts, is_within_string, refuse_null, takes_documents,
+};
 use crate::encode::row::{Moment, Row, Typed};
 use crate::encode::{
     BadRecord, BadValue, Encode, EncodeRow, Encoded, Shape, ShapeColumn, Verdict, check_text,
@@ -262,9 +264,11 @@ impl<'a> Column<'a> {
         true
     }
 
-    /// Appends a value as JSON has it that goes into the same column: text for bytes in base64, as bytes are, and a document as it is.
+    /// Appends a value as JSON has it that goes into the same column: text for bytes in base64, as bytes are, and documents, also
+    /// lists and structs, as they are.
     fn push_json(&self, row: usize, taker: Option<&ShapeColumn>, out: &mut Vec<u8>) {
         let reading = taker.and_then(|taker| taker.reading.as_ref());
+        let is_bytes = taker.is_some_and(|taker| taker.bytes);
         let mut text = Vec::new();
         if !self.push_text(row, &mut text) {
             return out.extend_from_slice(b"null");
@@ -276,7 +280,11 @@ impl<'a> Column<'a> {
             (View::Text(_), _) if taker.is_some_and(takes_documents) && is_scalar(&text) => {
                 out.extend_from_slice(&text);
             }
-            (View::Text(_), _) if !taker.is_some_and(|taker| taker.bytes) => {
+            // A list, a struct or a map, for which a column may have a type that takes no text.
+            (View::Text(_), _) if self.is_written_out && !is_bytes && is_within_string(&text) => {
+                out.extend_from_slice(&text);
+            }
+            (View::Text(_), _) if !is_bytes => {
                 string(&String::from_utf8_lossy(&text), out);
             }
             (View::Text(_) | View::Bytes(_), _) => string(&BASE64_STANDARD.encode(&text), out),

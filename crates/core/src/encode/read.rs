@@ -104,7 +104,7 @@ pub(super) fn takes_documents(column: &ShapeColumn) -> bool {
 }
 
 /// Whether a text is an object or an array: programs that have no type for these write them as strings.
-fn is_within_string(text: &[u8]) -> bool {
+pub(super) fn is_within_string(text: &[u8]) -> bool {
     matches!(text.trim_ascii_start().first(), Some(b'{' | b'[')) && rule::json_grammar(text).is_ok()
 }
 

@@ -406,6 +406,51 @@ pub(super) fn of_a_parquet_file_are_loaded_as_they_were_once_fixed<P: Place>() {
     });
 }
 
+/// Lists, structs and maps, which a column may have a type for, and documents within them.
+#[cfg(all(feature = "files", feature = "parquet"))]
+pub(super) fn of_lists_and_structs_are_loaded_as_they_were_once_fixed<P: Place>() {
+    use crate::columns::{batch, column, parquet};
+    use arrow_array::builder::{Int64Builder, ListBuilder, StringBuilder};
+    use arrow_array::{Int64Array, StringArray, StructArray};
+
+    P::for_each(|place| {
+        let files = place.files();
+        let write = |name: &str, numbers: [&str; 3]| {
+            let mut list = ListBuilder::new(Int64Builder::new());
+            list.append_value([Some(1), None]);
+            list.append_value([Some(1 << 60), Some(-3)]);
+            list.append_value([None; 0]);
+            let mut texts = ListBuilder::new(StringBuilder::new());
+            for text in ["a\nb", "[1, \"\"]", "{\"\u{e9}\\\\\":\u{1f600}}"] {
+                texts.append_value([Some(text)]);
+            }
+            let inner = StructArray::from(batch(vec![
+                ("x", column(Int64Array::from(vec![Some(1), Some(2), None]))),
+                ("y", column(texts.finish())),
+            ]));
+            let rows = batch(vec![
+                ("id", column(Int64Array::from(vec![1, 2, 3]))),
+                ("l", column(list.finish())),
+                ("st", column(inner)),
+                ("n", column(StringArray::from_iter_values(numbers))),
+            ]);
+            parquet(files, name, &rows, 2);
+        };
+        let columns = ["id", "l", "st", "n"];
+        write("good.parquet", ["5", "6", "7"]);
+        write("in.parquet", ["5", "x", "y"]);
+        let typed = ["--type", "n=integer", "--if-exists", "replace"];
+        load(place, &[&["good.parquet"], &typed[..]].concat()).exits(0);
+        let wanted = all_of(place, &columns);
+        load(place, &[&["in.parquet", "--max-rejects", "2"], &typed[..]].concat()).exits(3);
+        let rejects = String::from_utf8(files.read("in.rejects.jsonl")).unwrap();
+        assert!(rejects.contains(r#""l":[1152921504606846976,-3],"st":{"x":2,"#), "{rejects}");
+        files.write("in.rejects.jsonl", rejects.replace("\"x\"}", "6}").replace("\"y\"}", "7}"));
+        load(place, &["in.rejects.jsonl", "--if-exists", "append"]).exits(0);
+        assert_eq!(all_of(place, &columns), wanted);
+    });
+}
+
 /// A guess takes only what stays as it is written, also where it is kept at the price of bad rows.
 pub(super) fn are_values_that_would_not_stay_as_they_are_written<P: Place>() {
     P::for_each(|place| {

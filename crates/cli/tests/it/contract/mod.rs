@@ -320,6 +320,8 @@ over_every_target! {
         bad_rows::among_a_thousand_cost_no_good_one,
         #[cfg(all(feature = "files", feature = "parquet"))]
         bad_rows::of_a_parquet_file_are_loaded_as_they_were_once_fixed,
+        #[cfg(all(feature = "files", feature = "parquet"))]
+        bad_rows::of_lists_and_structs_are_loaded_as_they_were_once_fixed,
         bad_rows::are_the_later_ones_with_one_key,
         bad_rows::of_a_pipe_may_repeat_a_key,
         bad_rows::a_key_that_is_there_is_one,

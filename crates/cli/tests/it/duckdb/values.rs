@@ -405,6 +405,32 @@ fn documents_go_into_lists_structs_and_maps() {
     assert_eq!(same("p.duckdb"), same("arrow-off.duckdb"));
 }
 
+/// As those of JSON do.
+#[test]
+fn bad_rows_of_lists_and_structs_of_parquet_go_back() {
+    let Some(fixture) = fixture() else { return };
+    let columns = "l BIGINT[], st STRUCT(x BIGINT, t VARCHAR[]), m MAP(VARCHAR, DOUBLE)";
+    let rows = "VALUES (1, [1], {'x': 1, 't': ['a']}, MAP {'k': 0.5}), (2, [2, NULL], {'x': NULL, 't': ['', NULL]}, MAP {'': -2, 'q''s': 1}), \
+                (2, [NULL], {'x': 3, 't': ['[1]', 'a\nb']}, MAP {}), (2, [], NULL, NULL)";
+    let file = fixture.path("q.parquet").display().to_string();
+    let copy = format!("COPY (SELECT * FROM t) TO '{file}' (FORMAT parquet)");
+    let filled = format!("CREATE TABLE t (id INTEGER, {columns}); INSERT INTO t {rows}; {copy}");
+    sql(&fixture, "from.duckdb", &filled);
+    sql(&fixture, "q.duckdb", &format!("CREATE TABLE q (id INTEGER PRIMARY KEY, {columns})"));
+    fixture.load(&["q.parquet", "q.duckdb", "--max-rejects", "5"]).exits(3);
+    let mut rejects = String::from_utf8(fixture.read("q.rejects.jsonl")).unwrap();
+    for id in 3..5 {
+        rejects = rejects.replacen("{\"id\":2", &format!("{{\"id\":{id}"), 1);
+    }
+    fixture.write("q.rejects.jsonl", rejects);
+    fixture
+        .load(&["q.rejects.jsonl", "q.duckdb", "--if-exists", "append", "--max-rejects", "5"])
+        .exits(0);
+    let all =
+        |table: &str| format!("SELECT CAST(row(l, st, m) AS VARCHAR) FROM {table} ORDER BY 1");
+    assert_eq!(lines(&fixture, "q.duckdb", &all("q")), lines(&fixture, "from.duckdb", &all("t")));
+}
+
 #[test]
 fn a_document_that_a_nested_type_would_change_is_a_bad_row() {
     let Some(fixture) = fixture() else { return };
