@@ -773,3 +773,22 @@ fn bad_rows_of_unlike_width_share_no_file() {
     fixture.misused(&[&["load"], &shared[..]].concat()).says(&["bad.csv", "not equally many"]);
     fixture.load(&[&load[..], &more].concat()).exits(3);
 }
+
+/// A column of another file, to be left out or renamed there, is none of theirs.
+#[test]
+fn bad_rows_of_one_of_several_files_go_back_with_the_same_options() {
+    let fixture = Fixture::new();
+    fixture.write("a.csv", "id,v\n1,a\nx,b\n").write("b.csv", "id,v,junk,old\n3,c,1,n\n");
+    let same = ["t.db", "--table", "t", "--drop", "junk", "--rename", "old=new"];
+    let same = [&same[..], &["--type", "id=integer", "--max-rejects", "1"]].concat();
+    let files = ["a.csv", "b.csv", "--new-columns", "add", "--missing-columns", "null"];
+    fixture.load(&[&files[..], &same].concat()).exits(3);
+    fixture.write("a.rejects.csv", "id,v\n2,b\n");
+    let again = [&["a.rejects.csv", "--if-exists", "append"], &same[..]].concat();
+    fixture.load(&again).exits(0);
+    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 3);
+    // Of any other file it is a mistake.
+    fixture.write("c.csv", "id,v\n5,e\n");
+    let other = [&["load", "c.csv", "--if-exists", "append"], &same[..]].concat();
+    fixture.misused(&other).says(&["--drop junk: there is no column junk"]);
+}

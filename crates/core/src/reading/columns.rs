@@ -237,6 +237,16 @@ impl ColumnRequest {
         Some(new)
     }
 
+    /// Leaves out what is said to be left out, or renamed, of columns that the source lacks.
+    pub fn forget_absent(&mut self, fields: &[FieldFacts]) {
+        let fields = of_source(fields);
+        let has = |name: &str| self.find(&fields, "", name).is_ok();
+        let dropped = self.dropped.iter().filter(|name| has(name)).cloned().collect();
+        let renamed =
+            self.renamed.iter().filter(|said| pairs(said).any(|(old, _)| has(old))).cloned();
+        (self.dropped, self.renamed) = (dropped, renamed.collect());
+    }
+
     /// Gives the source's fields the names under which they are loaded, puts what is added behind them, and says which of all these are
     /// loaded, in the table's order; `None` where all are. `infer` is the type of a value as a file has it. What was done to them
     /// before is undone first.

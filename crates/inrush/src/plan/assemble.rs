@@ -377,6 +377,10 @@ fn gather(
         source.inputs.iter().try_for_each(|input| expect_apart(input, &source))?;
     }
     let mut request = with_whole_names(request, &source_facts.fields);
+    if !notes.is_empty() && notes.iter().all(Option::is_some) {
+        // What was said of all files is said again of the bad rows of one, which may be without some columns.
+        request.options.read.columns.forget_absent(&source_facts.fields);
+    }
     let own: Vec<String> = source_facts.fields.iter().map(|field| field.name.clone()).collect();
     let columns = &request.read.columns;
     source_facts.taken = columns.apply(&mut source_facts.fields, inrush_source::type_of)?;

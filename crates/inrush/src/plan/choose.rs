@@ -284,8 +284,10 @@ fn columns(
                 (0..columns.len()).filter(|at| !columns[*at].is_pinned()).collect();
             if !open.is_empty() {
                 let theirs: Vec<usize> = open.iter().map(|at| fields[*at]).collect();
-                let (made, prices) = made_columns(request, facts, 0, &theirs, hints)?;
-                tolerated.extend(prices.into_iter().map(|at| open[at]));
+                // A column without a type takes every value: none is bad for the sake of a guess.
+                let mut none_bad = request.clone();
+                none_bad.options.max_rejects = RejectLimit::Rows(0);
+                let (made, _) = made_columns(&none_bad, facts, 0, &theirs, hints)?;
                 reasons.push(format!(
                     "without a type in table {table}, so that values are stored as in a new one: {}",
                     list(open.iter().map(|at| columns[*at].name.as_str()))

@@ -91,6 +91,23 @@ fn values_that_are_no_numbers_keep_a_column_without_a_type_text() {
     assert_eq!(fixture.typed_table("t.db", "t"), rows![["text", "1"], ["text", "x"]]);
 }
 
+/// The column takes them all.
+#[test]
+fn no_row_is_bad_for_the_sake_of_a_column_without_a_type() {
+    for made in ["CREATE TABLE t (id INTEGER, v)", "CREATE TABLE t (id INTEGER, v ANY) STRICT"] {
+        let fixture = Fixture::new();
+        fixture.write("t.csv", "id,v\n1,1\n2,x\n3,1\n4,2\n").sql("t.db", made);
+        fixture.load(&["t.csv", "t.db", "--max-rejects", "all"]).exits(0);
+        assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t WHERE typeof(v) = 'text'"), 4);
+        // Nor is one that comes late.
+        let rows: String = (1..=3_000).map(|id| format!("{id},{id}\n")).collect();
+        fixture.write("t.csv", format!("id,v\n{rows}3001,x\n"));
+        let again = ["t.csv", "t.db", "--max-rejects", "all", "--if-exists", "truncate"];
+        fixture.load(&again).exits(0);
+        assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 3_001);
+    }
+}
+
 #[test]
 fn the_plan_says_what_becomes_of_a_column_without_a_type() {
     let fixture = Fixture::new();
