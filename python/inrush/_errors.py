@@ -223,8 +223,6 @@ def _for_python(text: str) -> str:
 def _written(value: str, written: str) -> str:
     if value in ("yes", "no"):
         return str(value == "yes")
-    if value == "none":
-        return '""'
     if '"' not in written and (value == "all" or not re.fullmatch(r"\w+", value)):
         written = written.replace("{}", '"{}"')
     # What stands behind the last = of a type, and behind the first one of others.
