@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use percent_encoding::percent_decode_str;
+
 /// The result of anything that can fail in this library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -357,19 +359,35 @@ pub fn is_invisible(c: char) -> bool {
 
 /// What to try with a URL that can't be read and has a character in its name or password that means something else in URLs.
 pub fn escape_advice(url: &str) -> Option<&'static str> {
+    login(url)?.contains(['#', '/', '?', '@']).then_some(
+        "in a name or a password write %23 for a #, %2F for a /, %3F for a ? and %40 for an @",
+    )
+}
+
+/// Whether a URL may hold a password, however it is written: that of a login, of which the characters may mean something else in URLs, or
+/// of an option.
+pub fn may_hold_password(url: &str) -> bool {
+    let (_, options) = url.split_once('?').unwrap_or((url, ""));
+    let is_one = |option: &str| {
+        let name = option.split('=').next().unwrap_or_default();
+        let name = percent_decode_str(name).decode_utf8_lossy().to_ascii_lowercase();
+        ["password", "passwd", "pwd"].iter().any(|word| name.contains(word))
+    };
+    login(url).is_some_and(|login| login.contains(':')) || options.split(['&', ';']).any(is_one)
+}
+
+/// What stands before the `@` of a URL; where it isn't clear which one ends the login, before the last.
+fn login(url: &str) -> Option<&str> {
     let (_, rest) = url.split_once("://")?;
-    let (login, _) = rest.rsplit_once('@')?;
     let (place, options) = rest.split_once(['?', '#']).unwrap_or((rest, ""));
     let (authority, path) = place.split_once('/').unwrap_or((place, ""));
     // A login has its end, and what is behind it may have the character in the value of an option.
     let is_value = |option: &str| option.split('=').next().is_none_or(|name| !name.contains('@'));
-    let is_clear = authority.matches('@').count() == 1 && !path.contains('@');
-    if is_clear && options.split('&').all(is_value) {
-        return None;
-    }
-    login.contains(['#', '/', '?', '@']).then_some(
-        "in a name or a password write %23 for a #, %2F for a /, %3F for a ? and %40 for an @",
-    )
+    let is_clear = authority.matches('@').count() == 1
+        && !path.contains('@')
+        && options.split('&').all(is_value);
+    let (login, _) = if is_clear { authority } else { rest }.rsplit_once('@')?;
+    Some(login)
 }
 
 /// What the system says of a failure, without Rust's "(os error N)".

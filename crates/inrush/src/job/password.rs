@@ -4,18 +4,11 @@ use std::fs;
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use inrush_core::error::{Error, Result};
+use inrush_core::error::{Error, Result, may_hold_password};
 
-/// Refuses a URL that holds a password.
+/// Refuses a URL that holds a password, or may hold one.
 pub(super) fn refuse(url: &str) -> Result<()> {
-    let (authority, query) = parts(url);
-    let has_user = authority.rsplit_once('@');
-    let in_authority = has_user.is_some_and(|(user, _)| user.contains(':'));
-    let in_query = query.split('&').any(|pair| {
-        let name = pair.split('=').next().unwrap_or_default();
-        name.eq_ignore_ascii_case("password")
-    });
-    if in_authority || in_query {
+    if may_hold_password(url) {
         return Err(Error::usage("no job takes a password in its URL, for that goes to other machines and into logs")
             .advise("leave it out of the URL, and say where each machine finds it: --password env:NAME or --password file:PATH"));
     }
@@ -51,18 +44,10 @@ pub(super) fn resolve(url: &str, reference: Option<&str>) -> Result<String> {
     };
     let password = utf8_percent_encode(&password, NON_ALPHANUMERIC);
     let Some(start) = url.find("://").map(|at| at + 3) else { return Ok(url.to_owned()) };
-    let (authority, _) = parts(url);
+    let authority = url[start..].split(['/', '?', '#']).next().unwrap_or_default();
     let (user, hosts) = authority.rsplit_once('@').unwrap_or(("", authority));
     let rest = &url[start + authority.len()..];
     Ok(format!("{}{user}:{password}@{hosts}{rest}", &url[..start]))
-}
-
-/// User and hosts, and the query.
-fn parts(url: &str) -> (&str, &str) {
-    let rest = url.split_once("://").map_or("", |(_, rest)| rest);
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let query = rest.split_once('?').map_or("", |(_, query)| query);
-    (&rest[..end], query)
 }
 
 #[cfg(test)]
@@ -75,6 +60,17 @@ mod tests {
             "postgres://app:secret@db/shop",
             "mysql://app:@db/shop",
             "postgres://db/shop?user=a&password=b",
+            "postgres://db/shop?user=a&pass%77ord=secret",
+            "mysql://db/shop?user=a;PWD=secret",
+            // Of these the login ends elsewhere to whoever reads URLs by the book.
+            "postgres://app:#secret@db/shop",
+            "postgres://app:?secret@db/shop",
+            "postgres://app:?a=secret@db/shop",
+            "postgres://app:secret#@db/shop",
+            "postgres://app:se/cret@db/shop",
+            "postgres://app:se@cret@db/shop",
+            "mongodb://app:#secret@db/shop",
+            "mysql://app@corp:#secret@db/shop",
         ] {
             let error = refuse(url).unwrap_err();
             assert!(!error.to_string().contains("secret"), "{error}");
@@ -83,6 +79,8 @@ mod tests {
             "postgres://app@db:5432/shop",
             "postgres:///shop?host=/run:x",
             "mysql://app@db/a?socket=/s@b:c",
+            "mysql://app@db:3306/a?socket=/s@b",
+            "postgres://app@db/shop?passfile=/home/app/pass",
         ] {
             refuse(url).unwrap();
         }
