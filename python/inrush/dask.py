@@ -27,7 +27,7 @@ def write(ddf: Any, url: str, *, table: str, **options: Any) -> JobReport:
 
     With `guarantee="per_partition"` and a `job_id`, a load that failed goes on behind the partitions that are there.
     """
-    job = _job.begin(url, ddf._meta_nonempty, table=table, attempts=ddf.npartitions, **options)
+    job = _job.begin(url, _schema(ddf), table=table, attempts=ddf.npartitions, **options)
     if job.state == "committed":
         return _job.publish(job, [])
     attempt = _dask.delayed(_write, pure=False)
@@ -37,6 +37,14 @@ def write(ddf: Any, url: str, *, table: str, **options: Any) -> JobReport:
     except BaseException:
         _job.abort(job)
         raise
+
+
+def _schema(ddf: Any) -> _job.Open:
+    """What the columns are, as far as Dask knows: its stand-ins for objects are of no type that the objects themselves are of."""
+    meta = ddf._meta_nonempty
+    if not hasattr(meta, "columns"):
+        meta = meta.to_frame()
+    return _job.Open(meta.assign(**{name: None for name in meta.columns[meta.dtypes == object]}))
 
 
 def _write(job: str, part: Any, number: int) -> str:

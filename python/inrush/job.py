@@ -81,7 +81,7 @@ def _refuse(function: str, said: Mapping[str, Any], no_file: str | None = None) 
             raise UsageError(f"{name}: {why}")
 
 
-def _said(job_id: Any, connections: Any, attempts: Any, password: Any, guarantee: Any) -> tuple[Any, ...]:
+def _said(job_id: Any, connections: Any, attempts: Any, password: Any, guarantee: Any, wants_types: bool = False) -> tuple[Any, ...]:
     """What is said of a job itself, as the extension module takes it."""
     return (
         _options.text("job_id", job_id),
@@ -89,6 +89,7 @@ def _said(job_id: Any, connections: Any, attempts: Any, password: Any, guarantee
         _options.count("attempts", attempts),
         _options.text("password", password),
         _options.text("guarantee", guarantee) or "atomic",
+        wants_types,
     )
 
 
@@ -100,6 +101,13 @@ def _schema(given: Any) -> tuple[Any, builtins.list[str] | None, bool, bool]:
     if source is None or not (source.is_pandas or _is_arrow(source.rows)):
         raise UsageError("schema: takes what has Arrow's interface: a schema of PyArrow, or a frame")
     return source.fed(source.columns)
+
+
+class Open:
+    """A schema whose columns without a type are those that nothing is known of: a table is made only where `types` says what they are."""
+
+    def __init__(self, frame: Any) -> None:
+        self.frame = frame
 
 
 def _columns(job: str) -> builtins.list[str]:
@@ -166,8 +174,10 @@ def begin(
         verify=verify,
         **dialect,
     )
-    columns = None if schema is None else _schema(schema)
-    return Job(_inrush.job_begin(_options.UNWATCHED, columns, said, _said(job_id, connections, attempts, password, guarantee)))
+    wants_types = isinstance(schema, Open)
+    columns = None if schema is None else _schema(schema.frame if wants_types else schema)
+    of_job = _said(job_id, connections, attempts, password, guarantee, wants_types)
+    return Job(_inrush.job_begin(_options.UNWATCHED, columns, said, of_job))
 
 
 def begin_files(

@@ -51,7 +51,7 @@ class Sink(Datasink):  # type: ignore[misc, unused-ignore]
         elif isinstance(schema, _pyarrow.Schema):
             self._said = schema
         if schema is None:
-            raise UsageError("Ray says nothing of the columns: say schema=, a schema of PyArrow")
+            raise UsageError("Ray says nothing of the columns: say schema=, a schema of PyArrow, as in schema=ds.schema().base_schema")
         if self._options.get("guarantee") == "per_partition" and not DataContext.get_current().execution_options.preserve_order:
             raise UsageError(
                 "guarantee: per_partition wants the same rows in each task whenever it is tried: "
@@ -81,7 +81,7 @@ class Sink(Datasink):  # type: ignore[misc, unused-ignore]
             return
         raise UsageError(
             f"the table has the columns that Ray says ({_words(self._said)}), and the blocks have others ({_words(columns)}): "
-            "say schema=, a schema of PyArrow"
+            "say schema=, a schema of PyArrow, as in schema=ds.schema().base_schema"
         )
 
     def on_write_complete(self, write_result: Any) -> None:

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use crate::column::Taking;
 use crate::errors;
 use crate::options::{Asked, check_rejects};
-use crate::rows::{Form, Rows};
+use crate::rows::Rows;
 use crate::stream;
 use crate::watch::{TICK, Watching, go_on};
 
@@ -95,8 +95,6 @@ enum Given<'py> {
         taking: Taking,
         /// Whether the first ones have misled, and all of them were looked at.
         is_whole: bool,
-        /// Columns that rows have which are asked by name: NULL where none has them.
-        wanted: Vec<String>,
         /// What that has found: all columns, in their order.
         found: Vec<String>,
         /// Those that were fed to the end, for what is to be said of them.
@@ -179,8 +177,7 @@ impl<'py> Given<'py> {
         }
         let (begun, is_whole, found) = (None, false, Vec::new());
         let taking = Taking::new(nan_is_null, read);
-        let wanted = Vec::new();
-        Ok(Given::Rows { object, begun, names, taking, is_whole, wanted, found, fed: None })
+        Ok(Given::Rows { object, begun, names, taking, is_whole, found, fed: None })
     }
 
     /// Begins again, from the first row on.
@@ -191,7 +188,7 @@ impl<'py> Given<'py> {
                     *opened = stream::of(object)?;
                 }
             }
-            Given::Rows { object, begun, names, taking, is_whole, wanted, found, .. } => {
+            Given::Rows { object, begun, names, taking, is_whole, found, .. } => {
                 if begun.is_none() {
                     *begun = Begun::begin(object, names.as_ref(), taking)?.map(Box::new);
                     if let Some(begun) = begun {
@@ -203,13 +200,6 @@ impl<'py> Given<'py> {
                         let py = begun.iterator.py();
                         begun.rows.add_columns(py, found.iter().map(String::as_str))?;
                         begun.rows.check_columns(py)?;
-                        if matches!(begun.rows.form, Form::Mapping | Form::Loose) {
-                            let known: Vec<_> = begun.rows.names().map(str::to_lowercase).collect();
-                            let missing = wanted.iter().map(String::as_str);
-                            let missing =
-                                missing.filter(|name| !known.contains(&name.to_lowercase()));
-                            begun.rows.add_columns(py, missing)?;
-                        }
                         begun.rows.settle();
                     }
                 }
@@ -318,7 +308,7 @@ pub(crate) fn write(
     let request = request.0;
     check_rejects(py, &request.options)?;
     let read = request.options.read.clone();
-    let (mut report, fed) = feed(py, rows, &read, &[], &watch, move |feed, observer| {
+    let (mut report, fed) = feed(py, rows, &read, &watch, move |feed, observer| {
         inrush::load(feed, &request.target, &request.options, observer)
     })?;
     if let Some(rows) = fed {
@@ -329,20 +319,16 @@ pub(crate) fn write(
 }
 
 /// Does work that takes rows: they are made on this thread, as they are asked for; what it makes, and the rows. `read` is how it
-/// reads texts, and `columns` are those that rows by name have in any case.
+/// reads texts.
 pub(crate) fn feed<'py, T: Send + 'static>(
     py: Python<'py>,
     fed: Fed<'py>,
     read: &ReadRequest,
-    columns: &[String],
     watch: &Watching,
     work: impl Fn(Feed, &dyn Observer) -> inrush::Result<T> + Send + Sync + 'static,
 ) -> PyResult<(T, Option<Box<Rows>>)> {
     let is_replayable = fed.is_replayable;
     let mut given = Given::of(fed, read)?;
-    if let Given::Rows { wanted, .. } = &mut given {
-        *wanted = columns.to_vec();
-    }
     let work = Arc::new(work);
     loop {
         given.again(watch)?;

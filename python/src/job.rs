@@ -12,14 +12,14 @@ use crate::errors;
 use crate::feed::{Fed, feed, schema_of};
 use crate::options::{Asked, Watching};
 
-/// The job's name, its connections, how many attempts, where the password is, and the guarantee.
-type Said = (Option<String>, u32, Option<u32>, Option<String>, String);
+/// The job's name, its connections, how many attempts, where the password is, the guarantee, and whether all types are to be known.
+type Said = (Option<String>, u32, Option<u32>, Option<String>, String, bool);
 
 fn options(py: Python<'_>, said: Said) -> PyResult<Options> {
-    let (id, connections, attempts, password, guarantee) = said;
+    let (id, connections, attempts, password, guarantee, wants_types) = said;
     let guarantee =
         guarantee.parse().map_err(|why: String| errors::usage(py, format!("guarantee: {why}")))?;
-    Ok(Options { id, connections, attempts, password, guarantee })
+    Ok(Options { id, connections, attempts, password, guarantee, wants_types })
 }
 
 fn parsed<T: FromStr<Err = Error>>(py: Python<'_>, text: &str) -> PyResult<T> {
@@ -91,8 +91,7 @@ pub(crate) fn job_write(
     let job: Job = parsed(py, job)?;
     // What else a job says of reading is for files.
     let read = ReadRequest { types: job.read_types().clone(), ..ReadRequest::default() };
-    let columns = job.columns.clone();
-    let (token, _) = feed(py, rows, &read, &columns, &watch, move |rows, observer| {
+    let (token, _) = feed(py, rows, &read, &watch, move |rows, observer| {
         job::write(&job, rows, partition, observer)
     })?;
     Ok(token.to_string())

@@ -1,5 +1,6 @@
 """Dask: partitions written by its workers, each once, whatever fails on the way."""
 
+import datetime
 import os
 import pathlib
 import signal
@@ -39,6 +40,19 @@ def test_partitions_come_by_threads(home):  # noqa: F811
     assert inrush.dask.write(frame(), home.url, table=home.table, job_id="dask " + home.table) == report
     inrush.dask.write(frame(10), home.url, table=home.table, if_exists="replace")
     assert_once(home, 10)
+
+
+def test_columns_of_objects_have_the_types_that_are_said(home):  # noqa: F811
+    """Of these Dask knows no type, and has texts or objects for it."""
+    days = [datetime.date(2026, 1, 1), None, datetime.date(2026, 1, 3)]
+    with dask.config.set({"dataframe.convert-string": False}):
+        given = dataframe.from_pandas(pandas.DataFrame({"id": [1, 2, 3], "day": pandas.Series(days, dtype=object)}), npartitions=2)
+        with pytest.raises(inrush.UsageError, match="nothing says of what type column day is") as caught:
+            inrush.dask.write(given, home.url, table=home.table)
+        assert caught.value.advice[0] == 'say it, as in types={"day": "text"}'
+        inrush.dask.write(given, home.url, table=home.table, types={"day": "date"})
+        inrush.dask.write(given, home.url, table=home.table)
+    assert sorted(home.read()[1], key=str) == sorted([*zip([1, 2, 3], days)] * 2, key=str)
 
 
 def test_a_load_goes_on_behind_its_partitions(home):  # noqa: F811

@@ -296,17 +296,61 @@ def test_advice_for_rows_of_a_job_names_what_it_takes(home):
     for rows in ([Short(1)], [{"id": 1, "name": "a", "more": 2}], [{"id": 1, "name": "a", "v": 2}]):
         with pytest.raises(inrush.Error, match="column (name|more|v)") as caught:
             inrush.job.write(job, rows)
-        assert [advice.startswith("begin a job for ") for advice in caught.value.advice] == [True]
+        *first, last = caught.value.advice
+        assert last.removeprefix("or ").startswith("begin a job for ")
+        assert [advice.startswith("write them with a column name") for advice in first] == [True] * isinstance(rows[0], Short)
         assert not {"add", "drop", "rename"} & set(re.findall(r"\w+", str(caught.value)))
     inrush.job.abort(job)
 
 
-def test_dicts_that_all_lack_a_column_of_the_job_have_null_there(home):
-    """As those have which lack it beside others."""
-    job = begin(home)
-    tokens = [inrush.job.write(job, rows) for rows in ([{"id": 1}], iter([{"id": 2}]), [{"name": "c", "id": 3}], [{"NAME": "d", "id": 4}])]
+@pytest.mark.parametrize("guarantee", ["atomic", "per_partition"])
+def test_rows_that_all_lack_a_column_of_the_job_are_refused(home, guarantee):
+    """Also where the table has a value for those that lack it; a key that one row has is a column of all."""
+    home.execute(f"create table {home.table} (id bigint primary key, name varchar(20) default 'none')")
+    job = begin(home, guarantee=guarantee)
+    for rows in ([{"id": 1}], iter([{"id": 2}]), {"id": [3]}, pyarrow.table({"id": [4]})):
+        with pytest.raises(inrush.TargetError, match="the rows lack column name") as caught:
+            inrush.job.write(job, rows, partition=0)
+        assert caught.value.advice[0] == "write them with a column name, also where all of its values are NULL"
+    rows = ([{"id": 1}, {"id": 2, "name": None}], [{"name": "c", "id": 3}], [{"NAME": "d", "id": 4}])
+    tokens = [inrush.job.write(job, part, partition=number) for number, part in enumerate(rows)]
     inrush.job.publish(job, tokens)
     assert dict(zip(home.values("id"), home.values("name"))) == {1: None, 2: None, 3: "c", 4: "d"}
+
+
+def test_documents_have_the_types_of_the_job(collection):
+    job = begin(collection, max_rejects=3)
+    tokens = [inrush.job.write(job, [{"id": 0, "name": "a"}, {"id": "bad", "name": "b"}]), inrush.job.write(job, [{"id": "7"}])]
+    report = inrush.job.publish(job, tokens)
+    assert [(row["column"], row["row"]) for row in report.rejected] == [("id", '{"id":"bad","name":"b"}')]
+    with collection.connect_to(collection.url) as client:
+        found = [*client[collection.database][collection.table].find({}, {"_id": 0}).sort("id")]
+    assert found == [{"id": 0, "name": "a"}, {"id": 7}]
+
+
+def test_a_failed_attempt_of_an_atomic_job_leaves_nothing(collection):
+    """Its own table has gone with it, whatever had been committed there."""
+    job = begin(collection)
+    rows = [{"id": number, "name": "a"} for number in range(30_000)] + [{"id": "bad", "name": "b"}]
+    with pytest.raises(inrush.RejectedRows) as caught:
+        inrush.job.write(job, iter(rows))
+    assert (caught.value.aftermath, caught.value.rows_committed) == ("nothing-changed", None)
+
+
+def test_warnings_of_attempts_are_those_of_the_report(home):
+    job = begin(home)
+    rows = pyarrow.table({"id": [1], "name": [[float("nan")]]})
+    tokens = [inrush.job.write(job, rows), inrush.job.write(job, rows)]
+    report = inrush.job.publish(job, tokens)
+    assert tokens[0].warnings and report.warnings == tokens[0].warnings
+    assert "name" in report.warnings[0] and "inrush_job" not in report.warnings[0]
+
+
+def test_a_password_is_refused_however_it_is_written(home):
+    for login in (":#secret", ":?secret", ":secret#", ":se?cret", ":?a=secret", ":se/cret", ":se@cret"):
+        with pytest.raises(inrush.UsageError, match="no job takes a password") as caught:
+            inrush.job.begin(re.sub("//([^@/]*)@", rf"//\1{login}@", home.url), SCHEMA, table=home.table)
+        assert "cret" not in str(caught.value)
 
 
 def test_a_job_that_is_over_takes_no_rows(home):

@@ -158,6 +158,7 @@ fn begin(args: &BeginArgs, observer: &render::Progress) -> Result<u64> {
         attempts: args.attempts,
         password: args.password.clone(),
         guarantee: args.guarantee,
+        ..Options::default()
     };
     let job = jobs::begin_like(&settings::job_request(args, like)?, &options, observer)?;
     answer(

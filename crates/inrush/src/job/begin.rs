@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_schema::{DataType, SchemaRef};
 
 use super::brought::{Brought, adds_each, rows_before};
 use super::keep;
@@ -20,7 +20,7 @@ use crate::plan::{
 use crate::split::{Parts, Split, split_with_warnings};
 use crate::target::{Untold, WITHOUT_TABLES};
 use inrush_core::error::{Error, Result};
-use inrush_core::wording::noun;
+use inrush_core::wording::{noun, said_of};
 use inrush_core::{RowIds, TableFacts, Type, unique};
 
 /// Characters of a job's name.
@@ -47,8 +47,16 @@ pub fn begin(
 ) -> Result<Job> {
     let request = Request { target: url.to_owned(), options: load.clone(), ..Request::default() };
     let rows = |request: &Request, _: &mut Job, facts: Option<TargetFacts>| {
+        let untyped: Vec<String> = schema
+            .fields()
+            .iter()
+            .filter(|field| options.wants_types && *field.data_type() == DataType::Null)
+            .map(|field| field.name().clone())
+            .collect();
         let none = vec![RecordBatch::new_empty(schema)];
-        plan_knowing(Some(Box::new(none)), request, facts, observer)
+        let plan = plan_knowing(Some(Box::new(none)), request, facts, observer)?;
+        refuse_untyped(&plan, &untyped)?;
+        Ok(plan)
     };
     begun(request, options, rows, observer)
 }
@@ -316,6 +324,22 @@ fn refuse_new_columns(plan: &Plan) -> Result<()> {
     ))
     .advise("add them to the table first")
     .advise("or --new-columns ignore leaves them out"))
+}
+
+/// Refuses a table whose columns have types that nothing says.
+fn refuse_untyped(plan: &Plan, untyped: &[String]) -> Result<()> {
+    let columns = plan.choice.columns.iter().zip(&plan.choice.fields);
+    let unsaid = columns.filter(|(column, _)| column.declared.is_none() && !column.is_asked());
+    let mut unsaid = unsaid.map(|(_, field)| plan.facts.source.fields[*field].source_name());
+    match unsaid.find(|name| untyped.iter().any(|untyped| untyped == name)) {
+        Some(name) if plan.choice.action.makes_table() => Err(Error::usage(format!(
+            "nothing says of what type column {name} is, and the job makes table {}",
+            plan.table
+        ))
+        .advise(format!("say it, as in {}", said_of("--type", name, "text")))
+        .advise("or make the table first: the types of its columns hold")),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses columns that are to stay as they are in the rows which the job changes: an attempt's own table has none of those.

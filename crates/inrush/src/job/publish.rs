@@ -745,6 +745,12 @@ impl Publishing<'_> {
         let sum = |of: fn(&Token) -> u64| self.tokens.iter().map(of).sum::<u64>();
         let rejected: Vec<_> =
             self.tokens.iter().flat_map(|token| token.rejected.iter().cloned()).collect();
+        let mut warnings = self.record.warnings.clone();
+        for warning in self.tokens.iter().flat_map(|token| &token.warnings) {
+            if !warnings.contains(warning) {
+                warnings.push(warning.clone());
+            }
+        }
         Published {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             job: self.job().id.clone(),
@@ -759,7 +765,7 @@ impl Publishing<'_> {
             rows_skipped: sum(|token| token.rows_skipped) + skipped,
             rejected,
             seconds: PublishSeconds { total: self.began.elapsed().as_secs_f64(), ..seconds },
-            warnings: self.record.warnings.clone(),
+            warnings,
         }
     }
 }

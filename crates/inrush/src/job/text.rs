@@ -32,12 +32,21 @@ pub struct Options {
     pub password: Option<String>,
     /// What others see of the job before it is published, and how often a row may come into the table.
     pub guarantee: Guarantee,
+    /// Whether the types of all columns are to be known: a table is made with none that nothing has said.
+    pub wants_types: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
         let guarantee = Guarantee::Atomic;
-        Self { id: None, connections: 8, attempts: None, password: None, guarantee }
+        Self {
+            id: None,
+            connections: 8,
+            attempts: None,
+            password: None,
+            guarantee,
+            wants_types: false,
+        }
     }
 }
 
@@ -379,6 +388,9 @@ pub struct Token {
     pub rows_skipped: u64,
     /// Bad rows: all of them in the text that the attempt has answered, and else as many as the database keeps.
     pub rejected: Vec<Rejected>,
+    /// What a user should know although all went well.
+    #[serde(default)]
+    pub warnings: Vec<String>,
 }
 
 impl Token {

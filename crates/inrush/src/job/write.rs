@@ -19,7 +19,7 @@ use crate::plan::{
 };
 use crate::report::Report;
 use crate::split::Split;
-use inrush_core::error::{Error, Kind, Result};
+use inrush_core::error::{Aftermath, Error, Kind, Result};
 use inrush_core::reading::is_alike;
 use inrush_core::target::Load;
 use inrush_core::wording::{noun, said_of};
@@ -40,6 +40,7 @@ pub fn write(
     let planned = |request: &Request, observer: &dyn Observer| {
         let mut request = request.clone();
         request.read.types.clone_from(job.read_types());
+        request.types = types_of(job);
         plan_rows(Box::new(rows), &request, observer)
     };
     written(job, partition, None, observer, planned)
@@ -63,7 +64,7 @@ pub fn write_sources(
         let (sources, dialect) = (sources.to_vec(), dialect.or(&job.load.dialect));
         let mut request = Request { sources, dialect, ..request.clone() };
         request.read = read.or(&job.load.read);
-        request.types = of_files(job);
+        request.types = types_of(job);
         request.types.retain(|name, _| !types.keys().any(|given| is_alike(given, name)));
         request.types.extend(types.clone());
         plan(&request, observer)
@@ -84,15 +85,15 @@ pub fn write_split(
     let own = u32::try_from(split.number).ok();
     let planned = |request: &Request, observer: &dyn Observer| {
         let mut request = Request { split: Some(split.clone()), ..request.clone() };
-        request.types = of_files(job);
+        request.types = types_of(job);
         plan(&request, observer)
     };
     let origin = serde_json::to_string(&split.parts).ok();
     written(job, partition.or(own), origin.as_deref(), observer, planned)
 }
 
-/// The types of columns that files don't say: those that the table does not say either, and those that were said when the job began.
-fn of_files(job: &Job) -> BTreeMap<String, Type> {
+/// The types of the job's columns: those that the table does not say, and those that were said when the job began.
+fn types_of(job: &Job) -> BTreeMap<String, Type> {
     let (untold, said) = (&job.load.untold.types, &job.load.types);
     untold.iter().chain(said).map(|(name, ty)| (name.clone(), *ty)).collect()
 }
@@ -202,6 +203,11 @@ fn written(
         let report = run(&plan, &collecting)?;
         Ok((report, plan.source_names().into_iter().map(str::to_owned).collect::<Vec<_>>()))
     });
+    // What a failed load has left in the attempt's own table goes with that: of the job's nothing has changed.
+    let outcome = outcome.map_err(|error| match (error.aftermath(), &own) {
+        (Some(_), Some(_)) => error.leaving(Aftermath::NothingChanged),
+        _ => error,
+    });
     let judged = outcome.and_then(|(report, names)| {
         let rows = match &own {
             Some(own) => counted(&place, job, own, &report)?,
@@ -211,6 +217,9 @@ fn written(
         let named = |reject: &Reject| {
             names.get(reject.file as usize).filter(|_| names.len() > 1 || !is_program(&report))
         };
+        let hints = &report.plan.choice.hints;
+        let warnings = report.warnings.iter().filter(|warning| !hints.contains(*warning));
+        let warnings = warnings.map(|warning| of_job(&place, job, table, warning)).collect();
         let token = Token {
             version: job.version.clone(),
             job: job.id.clone(),
@@ -226,6 +235,7 @@ fn written(
                 .iter()
                 .map(|reject| Rejected::of(reject, partition, named(reject).map(String::as_str)))
                 .collect(),
+            warnings,
         };
         match &entering {
             Some(entering) => beating(&place, job, || entering.enter(&token, observer)),
@@ -272,7 +282,14 @@ fn has_columns(job: &Job, plan: &Plan) -> Result<()> {
     match (more.as_slice(), missing.as_slice()) {
         ([], []) => Ok(()),
         ([], [name, ..]) => Err(refused("lack", &missing)
-            .advise(format!("{} gives these rows a value", said_of("--add", name, "VALUE")))
+            .advise(match plan.source.inputs[0].place {
+                inrush_source::Place::Rows => {
+                    format!(
+                        "write them with a column {name}, also where all of its values are NULL"
+                    )
+                }
+                _ => format!("{} gives these rows a value", said_of("--add", name, "VALUE")),
+            })
             .advise("or begin a job for the columns that all of its rows have")),
         _ => Err(refused("also have", &more)
             .advise(format!(
@@ -373,6 +390,11 @@ fn beating<T: Send>(place: &Place, job: &Job, work: impl FnOnce() -> Result<T>) 
 
 /// Errors of the load name the job's table, and not the attempt's.
 fn in_job(place: &Place, job: &Job, table: &str, error: Error) -> Error {
+    error.reworded(|text| of_job(place, job, table, text))
+}
+
+/// A text that names the job's table, and not the attempt's.
+fn of_job(place: &Place, job: &Job, table: &str, text: &str) -> String {
     let requested = place.jobs.tables.requested(&job.home, table);
-    error.reworded(|text| text.replace(&requested, job.table()).replace(table, job.table()))
+    text.replace(&requested, job.table()).replace(table, job.table())
 }
