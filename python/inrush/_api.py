@@ -113,7 +113,7 @@ def load(
     """Loads one or more files into a table.
 
     The keywords are the options of `inrush load`, and mean the same; see docs/options.md. `rejects` may also be a list, or is called
-    with each bad row; `quote=""` and `escape=""` say that there is none, and `profiles="none"` goes by nothing that was measured.
+    with each bad row; `quote="none"` and `escape="none"` say that there is none, and `profiles="none"` goes by nothing that was measured.
 
     Raises a child of `Error` when the load did not happen, or not whole.
 
@@ -362,7 +362,7 @@ class Rows:
         self.columns = _options.names("columns", columns)
         #: What a report is to warn of.
         self.notes: list[str] = []
-        #: Columns of a frame that have a type only because it could not be written without one.
+        #: Columns of a frame that have a type and no value: pandas has floats where a file has nothing, and Polars could not write them else.
         self.untyped: list[str] = []
         # Whose child it may be, too.
         modules = {kind.__module__.partition(".")[0] for kind in type(rows).__mro__}
@@ -379,7 +379,9 @@ class Rows:
                 # No row has their names.
                 self.columns = rows.names
         elif not _is_arrow(rows):
-            rows = self._result(rows)
+            # PyArrow's Dataset is what a Scanner reads.
+            scanner = rows.scanner() if "pyarrow" in modules and hasattr(rows, "scanner") else rows
+            rows = scanner.to_reader() if "pyarrow" in modules and hasattr(scanner, "to_reader") else self._result(rows)
         elif modules & {"duckdb", "_duckdb"} and hasattr(rows, "types"):
             _refuse_changed(zip(rows.columns, rows.types))
         if not isinstance(rows, Iterable) and not _is_arrow(rows):
@@ -413,6 +415,7 @@ class Rows:
         frame.columns = [str(name) for name in frame.columns]
         table = _arrow_of(frame)
         if table is not None:
+            self.untyped = [name for name, values in zip(table.column_names, table.columns) if 0 < len(values) == values.null_count]
             return table
         self.columns = list(frame.columns)
         return _Tuples(frame)

@@ -66,7 +66,7 @@ def _form(value: Any) -> Any:
         own = of_numpy(value)
         if type(own) is not type(value):
             return own
-    advice = ": make a list of it" if hasattr(value, "__iter__") else ""
+    advice = ": its model_dump() is a dict" if hasattr(value, "model_dump") else ": make a list of it" if hasattr(value, "__iter__") else ""
     raise TypeError(f"JSON has no form for values of {type(value).__module__}.{name}{advice}")
 
 

@@ -1095,7 +1095,9 @@ fn kind_of<'py>(
                 (module, name) => {
                     // What has an order only once it is a list, or can be had only once.
                     let is_iterable = value.hasattr("__iter__")?;
-                    let advice = if is_iterable {
+                    let advice = if value.hasattr("model_dump")? {
+                        ": its model_dump() is a dict"
+                    } else if is_iterable {
                         ": make a list of it"
                     } else if name == "Period" {
                         ": of a column astype(str) makes texts, and dt.to_timestamp() moments"

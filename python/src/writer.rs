@@ -85,13 +85,15 @@ struct State {
 struct Untyped {
     /// The type of such a column is that of NULL.
     schema: SchemaRef,
+    /// The types that frames have for such columns, which hold where no value says another.
+    otherwise: BTreeMap<String, DataType>,
     batches: Vec<RecordBatch>,
     bytes: usize,
 }
 
 impl Untyped {
     fn of(schema: SchemaRef) -> Self {
-        Self { schema, batches: Vec::new(), bytes: 0 }
+        Self { schema, otherwise: BTreeMap::new(), batches: Vec::new(), bytes: 0 }
     }
 
     /// Whether no later batch can say more of the types.
@@ -105,6 +107,19 @@ impl Untyped {
     /// Whether they are to be waited for.
     fn waits(&self, options: &LoadOptions) -> bool {
         self.bytes <= UNTYPED_MAX && !self.is_typed(options)
+    }
+
+    /// The columns that the load begins with, and the batches.
+    fn typed(self) -> (SchemaRef, Vec<RecordBatch>) {
+        let field = |field: &FieldRef| match self.otherwise.get(field.name()) {
+            Some(ty) if *field.data_type() == DataType::Null => {
+                Arc::new(field.as_ref().clone().with_data_type(ty.clone()))
+            }
+            _ => Arc::clone(field),
+        };
+        let fields: Vec<_> = self.schema.fields().iter().map(field).collect();
+        let metadata = self.schema.metadata().clone();
+        (Arc::new(Schema::new_with_metadata(fields, metadata)), self.batches)
     }
 
     /// Types that it lacks are those of these columns.
@@ -155,7 +170,7 @@ impl Shared {
         state.begin_step();
         let hand_on = |state: &mut State| {
             state.gather();
-            if let Some(Untyped { schema, batches, .. }) = state.untyped.take() {
+            if let Some((schema, batches)) = state.untyped.take().map(Untyped::typed) {
                 let writer = state.writer.insert(self.begin(schema)?);
                 batches.iter().try_for_each(|batch| writer.write(batch))?;
             }
@@ -391,7 +406,7 @@ impl RowWriter {
     }
 
     /// Adds the rows of a frame, or of anything else that has Arrow's interface. With `names` it is tuples, of which `nan_is_null` says
-    /// whether a float that is no number is NULL; else columns called as one of `untyped` have no type, and only NULLs.
+    /// whether a float that is no number is NULL; else columns called as one of `untyped` have only NULLs, so that their type may not be meant.
     #[pyo3(signature = (frame, names=None, nan_is_null=false, untyped=Vec::new()))]
     fn write_frame(
         &self,
@@ -658,8 +673,16 @@ impl RowWriter {
             );
             return Err(errors::usage(py, what));
         };
+        let own = reader.schema();
         let mut reader = stream::with_nulls(reader, untyped);
         self.begin_with(py, held.state(py)?, reader.schema())?;
+        if let Some(waiting) = &mut held.state(py)?.untyped {
+            let own = own.fields().iter().filter(|field| untyped.contains(field.name()));
+            for field in own {
+                let ty = || field.data_type().clone();
+                waiting.otherwise.entry(field.name().clone()).or_insert_with(ty);
+            }
+        }
         while let Some(batch) = held.apart(|| py.detach(|| reader.next())) {
             let batch = batch.map_err(stream::failed)?;
             for part in own::parts(&batch) {
@@ -802,7 +825,9 @@ impl RowWriter {
 
     /// Begins the load with the types that are known, if there are columns and it isn't under way.
     fn settle(&self, py: Python<'_>, state: &mut State) -> PyResult<()> {
-        let Some(Untyped { schema, batches, .. }) = state.untyped.take() else { return Ok(()) };
+        let Some((schema, batches)) = state.untyped.take().map(Untyped::typed) else {
+            return Ok(());
+        };
         self.begin(py, state, schema)?;
         batches.iter().try_for_each(|batch| self.send(py, state, batch))
     }

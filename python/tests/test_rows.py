@@ -360,6 +360,39 @@ def test_a_frame_is_no_row(sqlite):
             sqlite.write(wrong)
 
 
+@pytest.mark.parametrize("first", ["a,b\n1,\n2,\n", 'Int64', "datetime64[ns]"])
+def test_a_column_of_pandas_without_a_value_waits_for_one(sqlite, first):
+    """pandas has floats where a chunk of a file has nothing."""
+    pandas = pytest.importorskip("pandas")
+    chunks = [*pandas.read_csv(io.StringIO("a,b\n1,\n2,\n3,x\n4,y\n"), chunksize=2)]
+    if first in ("Int64", "datetime64[ns]"):
+        chunks[0]["b"] = pandas.Series([None, None], dtype=first, index=chunks[0].index)
+    with sqlite.writer() as rows:
+        for chunk in chunks:
+            rows.write(chunk)
+    assert sqlite.read()[1] == [(1, None), (2, None), (3, "x"), (4, "y")]
+    # Where none comes, its type is what pandas has.
+    with sqlite.writer(if_exists="replace") as rows:
+        rows.write(chunks[0])
+        rows.write(chunks[0])
+    declared = {"Int64": "INTEGER", "datetime64[ns]": "TIMESTAMP"}.get(first, "REAL")
+    with sqlite.connect() as connection:
+        assert [column[2] for column in connection.execute("pragma table_info(t)")][1] == declared
+    with pytest.raises(inrush.RejectedRows, match="'x' is not a number"), sqlite.writer(if_exists="replace", types={"b": "float"}) as rows:
+        rows.write(chunks[0])
+        rows.write(chunks[1])
+
+
+def test_a_dataset_has_the_rows_of_its_files(sqlite, tmp_path):
+    arrow, dataset = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.dataset")
+    dataset.write_dataset(arrow.table({"a": [1, 2]}), tmp_path / "rows", format="parquet")
+    rows = dataset.dataset(tmp_path / "rows")
+    sqlite.write(rows)
+    with sqlite.writer(if_exists="append") as writer:
+        writer.write(rows.scanner(filter=dataset.field("a") > 1))
+    assert sqlite.values("a") == [1, 2, 2]
+
+
 @pytest.mark.parametrize("name", ["batch", "Batch"])
 def test_tuples_have_no_value_for_an_added_column(sqlite, name):
     """Wherever in the table it is."""

@@ -409,6 +409,21 @@ def test_what_is_like_a_list_and_none_is_refused_with_advice(sqlite, value):
     assert not sqlite.exists()
 
 
+@pytest.mark.parametrize("wrap", [lambda value: value, lambda value: [value]])
+def test_models_within_a_row_are_refused_with_advice(sqlite, wrap):
+    """As pydantic has them, they can be iterated over, and a list of one has lost its names."""
+
+    class Model:
+        def model_dump(self):
+            return {"a": 1}
+
+        def __iter__(self):
+            return iter([("a", 1)])
+
+    with pytest.raises(inrush.UsageError, match=r"^row 2, column v: .*: its model_dump\(\) is a dict$"):
+        sqlite.write([([1],), (wrap(Model()),)], columns=["v"])
+
+
 def test_arrays_of_numpy_keep_moments_and_durations(sqlite):
     moments, spans = np.array(["2020-01-01", "NaT"], "M8[ns]"), np.array([[1, 2]], "m8[ns]")
     record = np.array([(1, "2020-01-01")], dtype=[("a", "i4"), ("b", "M8[ns]")])
