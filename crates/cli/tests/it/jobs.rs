@@ -834,9 +834,12 @@ pub(crate) fn by_command<D: Database>(server: &Server<D>) {
     job(&["gc", &url, "--older-than", "soon"]).exits(2).says(&["90s, 30m, 12h or 1d"]);
     job(&["gc", &url, "--older-than", "5"]).exits(2).says(&["the unit is missing", "5d for days"]);
     job(&["gc", &url, "--older-than", "0"]).exits(0).prints(&["\"tables\":0"]);
-    let secret = url.replacen("://", "://app:secret@", 1);
-    for step in [&["list", &secret][..], &["gc", &secret], &["recover", &secret, "shell"]] {
-        job(step).exits(2).says(&["no job takes a password in its URL", "--password env:NAME"]);
+    // Also where the login ends elsewhere to whoever reads URLs by the book.
+    for login in ["app:secret", "app:#secret", "app:?secret", "app:se/cret", "app:se@cret"] {
+        let secret = url.replacen("://", &format!("://{login}@"), 1);
+        for step in [&["list", &secret][..], &["gc", &secret], &["recover", &secret, "shell"]] {
+            job(step).exits(2).says(&["no job takes a password in its URL", "--password env:NAME"]);
+        }
     }
     job(&["begin", &url, "--table", "t", "--like", "a.csv", "--job-id", "shell "])
         .exits(2)
