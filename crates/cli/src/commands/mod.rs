@@ -324,13 +324,20 @@ fn stop_on_signals() -> Result<Arc<AtomicBool>> {
         signal_hook::flag::register_conditional_shutdown(*signal, 130, Arc::clone(&ends))?;
         signal_hook::flag::register(*signal, Arc::clone(&stop))?;
     }
-    let mut signals = signal_hook::iterator::Signals::new(heard)?;
-    thread::spawn(move || {
+    let mut signals = signal_hook::iterator::Signals::new(&heard)?;
+    let watched = Arc::clone(&ends);
+    let watch = thread::Builder::new().spawn(move || {
         if signals.forever().next().is_some() {
             thread::sleep(SAME_WISH);
-            ends.store(true, Ordering::Relaxed);
+            watched.store(true, Ordering::Relaxed);
         }
     });
+    if watch.is_err() {
+        // There are no threads left: any second signal counts, as long as the first has raised its flag before.
+        for signal in &heard {
+            signal_hook::flag::register(*signal, Arc::clone(&ends))?;
+        }
+    }
     // A file beyond the limit of sizes (ulimit -f) is an error of the write; without a handler it ends the process without a word.
     signal_hook::flag::register(SIGXFSZ, Arc::default())?;
     Ok(stop)
