@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Mismatch;
-use crate::pipe::reject::{
-    AFTER_BACKSLASH, Position, Reject, Written, ends_in_escape, limit_error,
-};
+use crate::pipe::reject::{Position, Reject, Written, ends_in_escape, limit_error};
 use crate::plan::{Column, Plan, RejectLimit, Verify};
 use crate::report::InputReport;
 use inrush_core::encode::{Grammar, NOT_ENDLESS, Shape, found_by_lane, verbatim};
@@ -48,6 +46,8 @@ pub(crate) struct Tally {
     /// Bad rows of columns that keep a type although not all of their values are of it.
     tolerated: u64,
     pub(super) last_reject: Option<Reject>,
+    /// Whether it stands behind a line that ends in a backslash.
+    is_after_escape: bool,
     /// The same for each input.
     pub(super) inputs: Vec<InputReport>,
 }
@@ -74,6 +74,7 @@ impl Tally {
             mismatch: None,
             tolerated: 0,
             last_reject: None,
+            is_after_escape: false,
             inputs: plan.source.inputs.iter().map(InputReport::of).collect(),
         };
         if let Some(entry) = plan.goes_on() {
@@ -179,6 +180,8 @@ impl Tally {
             self.tolerated += u64::from(found.column.is_some_and(is_tolerated));
             self.inputs[self.file as usize].rows_rejected += 1;
             let over = self.exceeds(plan, false);
+            self.is_after_escape = matches!(shape.grammar, Grammar::Delimited(_))
+                && ends_in_escape(&chunk.bytes[..found.start as usize]);
             put(&reject)?;
             self.last_reject = Some(reject);
             if over {
@@ -250,12 +253,6 @@ impl Tally {
         let mut message = found.message.to_string();
         if shape.repeats_header(self.file as usize, &raw) {
             message.push_str("; the line repeats the header");
-        }
-        if found.code == Code::FieldCount
-            && let Grammar::Delimited(_) = &shape.grammar
-            && ends_in_escape(&chunk.bytes[..found.start as usize])
-        {
-            message.push_str(AFTER_BACKSLASH);
         }
         Reject {
             file: self.file,
@@ -357,6 +354,7 @@ impl Tally {
                     width,
                     is_quoted,
                     has_bare_escapes,
+                    is_after_escape: self.is_after_escape,
                 });
                 let error =
                     limit_error(name, reject, rejected, request, title, text.as_ref(), in_steps);

@@ -596,10 +596,9 @@ pub(crate) struct Written<'a> {
     pub(crate) is_quoted: bool,
     /// Whether they have backslashes in fields without quotes.
     pub(crate) has_bare_escapes: bool,
+    /// Whether the bad row stands behind a line that ends in a backslash, as far as its chunk has that line.
+    pub(crate) is_after_escape: bool,
 }
-
-/// What is said of a record with a wrong number of fields behind a line that ends in a backslash.
-pub(crate) const AFTER_BACKSLASH: &str = "; the line before ends in a backslash";
 
 /// Whether a text ends in a backslash, which is not one that another one escapes, and the end of a line.
 pub(crate) fn ends_in_escape(text: &[u8]) -> bool {
@@ -618,8 +617,7 @@ fn has_escaped_delimiter(raw: &[u8], text: &Written<'_>) -> bool {
 
 /// Whether a record has another number of fields because a backslash stands before its end, or before its beginning.
 fn has_escaped_end(reject: &Reject, text: &Written<'_>) -> bool {
-    let is_after = reject.message.contains(AFTER_BACKSLASH);
-    text.dialect.escape.is_none() && (is_after || ends_in_escape(&reject.raw))
+    text.dialect.escape.is_none() && (text.is_after_escape || ends_in_escape(&reject.raw))
 }
 
 /// Whether a field begins with an apostrophe, and ends without one: to who quotes with them the value goes on.
