@@ -255,7 +255,9 @@ def _like(value: Any, first: Any) -> Any:
         return float(value)
     try:
         if isinstance(first, (Mapping, list, tuple)):
-            return _nested(json.loads(value), first) if isinstance(value, str) else value
+            # Of numbers within a document nothing says that they are decimals.
+            text = value if isinstance(value, str) else json.dumps(value, default=float)
+            return _nested(json.loads(text), first)
         if isinstance(value, str) and type(first) in (int, float, bool):
             # A column of several kinds holds their texts: a number's own is a number.
             own = json.loads(value)
