@@ -288,7 +288,8 @@ impl Errand {
 /// A lane that sends each wire in statements.
 ///
 /// When a row is bad, the statement's other rows are sent again: halved until the bad one is alone, or, where the server names
-/// it, those before it and those behind it. The outcome is that of sending row by row, in the source's order.
+/// it, those before it and those behind it. Of two halves the second is not sent whole where the first was good, for then it has the bad
+/// one. The outcome is that of sending row by row, in the source's order.
 pub struct StatementLane<'l, C: Connection> {
     held: Held<'l, C>,
     writer: Box<dyn Write<C> + 'l>,
@@ -311,10 +312,19 @@ const STEP_MIN: usize = 8;
 struct Piece {
     from: usize,
     to: usize,
-    verdict: Option<Verdict>,
+    known: Known,
 }
 
-/// What the server has said of a piece's only row, when the rows before it were in the same statement.
+/// What is known of a piece's rows.
+enum Known {
+    Nothing,
+    /// The server's word about the only row, when the rows before it were in the same statement.
+    Bad(Verdict),
+    /// One of them is bad, as long as so many faults are known: these rows were refused together with others, which were good.
+    HasBad(usize),
+}
+
+/// What the server has said of a row.
 struct Verdict {
     fault: RowFault,
     /// The faults known then. With another one since, the row would follow on other rows than it did.
@@ -368,18 +378,39 @@ impl<'l, C: Connection> StatementLane<'l, C> {
     }
 
     fn statements(&mut self, batch: Batch<'_>, ack: &mut Ack) -> Result<(), Trouble<C::Failure>> {
-        let piece = |from, to| Piece { from, to, verdict: None };
+        let piece = |from, to| Piece { from, to, known: Known::Nothing };
+        // The second half has the bad row, should the first be good.
+        let halves = |from: usize, to: usize, faults| {
+            let middle = from + (to - from) / 2;
+            [Piece { from: middle, to, known: Known::HasBad(faults) }, piece(from, middle)]
+        };
         // What is next comes last. A stack of our own: a server that names ever earlier rows must not exhaust the thread's.
         let mut ahead = vec![piece(batch.from, batch.to)];
-        while let Some(Piece { from, to: all, verdict }) = ahead.pop() {
+        while let Some(Piece { from, to: mut all, known }) = ahead.pop() {
             if from == all {
                 continue;
             }
-            if let Some(Verdict { fault, faults }) = verdict
-                && faults == ack.faults.len()
-            {
-                self.refuse(fault, ack)?;
-                continue;
+            match known {
+                Known::Bad(Verdict { fault, faults }) if faults == ack.faults.len() => {
+                    self.refuse(fault, ack)?;
+                    continue;
+                }
+                Known::HasBad(faults)
+                    if faults == ack.faults.len() && (2..=self.step).contains(&(all - from)) =>
+                {
+                    ahead.extend(halves(from, all, faults));
+                    continue;
+                }
+                _ => {}
+            }
+            // Of what stands behind a row that turned out bad no more is known than of the rest.
+            let is_as_known = |next: &Piece| match next.known {
+                Known::Nothing => true,
+                Known::Bad(_) => false,
+                Known::HasBad(faults) => faults != ack.faults.len(),
+            };
+            while let Some(next) = ahead.pop_if(|next| is_as_known(next)) {
+                all = next.to;
             }
             let to = self.end(&batch.part(from, all));
             let part = batch.part(from, to);
@@ -399,6 +430,8 @@ impl<'l, C: Connection> StatementLane<'l, C> {
             let rows = part.rows();
             match blame.row.filter(|row| *row < rows) {
                 _ if rows == 1 => {
+                    let since = ack.faults.last().map_or(batch.from, |last| last.row as usize + 1);
+                    self.step = from.saturating_sub(since).max(1);
                     let fault = self.fault(from, blame);
                     self.refuse(fault, ack)?;
                     ahead.push(piece(to, all));
@@ -407,14 +440,14 @@ impl<'l, C: Connection> StatementLane<'l, C> {
                     self.step = before.saturating_mul(2).max(STEP_MIN);
                     let bad = from + before;
                     let fault = self.fault(bad, blame);
-                    let verdict = Some(Verdict { fault, faults: ack.faults.len() });
+                    let known = Known::Bad(Verdict { fault, faults: ack.faults.len() });
                     ahead.push(piece(bad + 1, all));
-                    ahead.push(Piece { from: bad, to: bad + 1, verdict });
+                    ahead.push(Piece { from: bad, to: bad + 1, known });
                     ahead.push(piece(from, bad));
                 }
                 None => {
-                    let middle = from + rows / 2;
-                    ahead.extend([piece(to, all), piece(middle, to), piece(from, middle)]);
+                    ahead.push(piece(to, all));
+                    ahead.extend(halves(from, to, ack.faults.len()));
                 }
             }
         }

@@ -313,6 +313,19 @@ fn a_named_row_costs_few_statements() {
     }
 }
 
+/// Where one in n rows is bad, no way to find them takes fewer questions than about log2(n) + 1.4 for each.
+#[test]
+fn a_row_that_is_not_named_costs_little_more_statements_than_it_has_to() {
+    for (percent, statements_per_row) in [(1, 10), (3, 8), (10, 6), (50, 3)] {
+        let rows = vec![rows(10_000, percent)];
+        let mut server = Server::new(Manner::Ends, Naming::None);
+        let acks = send(&mut server, &rows, BOUNDS, 1, &Shared::default()).unwrap();
+        let bad = acks[0].faults.len();
+        let most = bad * statements_per_row + 20;
+        assert!(server.statements <= most, "{} statements for {bad} rows", server.statements);
+    }
+}
+
 #[test]
 fn rows_go_in_large_statements_again_after_a_bad_one() {
     let mut rows = vec![rows(10_000, 0); 3];

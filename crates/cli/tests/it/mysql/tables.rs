@@ -63,7 +63,7 @@ fn columns_that_have_to_be_named_get_no_value_by_position() {
             .load(&["t.csv", "--header", "no"])
             .exits(0)
             .prints(&["by position, that is to a, b"]);
-        server.load(&["named.csv", "--if-exists", "append"]).exits(0);
+        server.load(&["named.csv", "--table", "t", "--if-exists", "append"]).exits(0);
         let stored = rows![[1, 2, 7], [3, 4, 7], [5, (), 6]];
         assert_eq!(server.query("SELECT a, b, c FROM t ORDER BY a"), stored, "{}", server.name);
     });
