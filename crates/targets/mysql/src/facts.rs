@@ -982,7 +982,7 @@ fn table_facts(
     // An expression and the first characters of a text are no column: they have no name, so that a key with them is unique over no columns.
     for row in keys {
         let mut row = row.into_iter().map(Option::unwrap_or_default);
-        // MariaDB has each key of a system-versioned table end in the end of the row's time, which is the same for all rows that are there
+        // MariaDB has each key of a system-versioned table end in the end of the row's time, which all current rows have in common
         // (https://mariadb.com/kb/en/system-versioned-tables/).
         if let (Some(index), Some(column)) = (row.next(), row.next())
             && row_end.as_ref() != Some(&column)
