@@ -422,6 +422,8 @@ impl Tally {
                 };
                 let special = special_shown(&reject.message);
                 let column = reject.column.as_ref();
+                let proposal = column.filter(|_| reject.code == Code::Type);
+                let proposal = proposal.and_then(|column| proposed(plan, column));
                 match (column, special, null_of(plan, reject)) {
                     (Some(column), None, _)
                         if matches!(reject.code, Code::Type | Code::Range) && is_guess(&column) =>
@@ -481,10 +483,8 @@ impl Tally {
                             "--time-zone UTC reads it as a moment, of which the column gets what clocks in UTC show",
                         )
                     }
-                    (Some(column), None, None)
-                        if reject.code == Code::Type && proposed(plan, column).is_some() =>
-                    {
-                        proposed(plan, column).into_iter().fold(error, Error::advise)
+                    (Some(_), None, None) if proposal.is_some() => {
+                        proposal.into_iter().fold(error, Error::advise)
                     }
                     (Some(column), None, None)
                         if matches!(reject.code, Code::Type | Code::Range)

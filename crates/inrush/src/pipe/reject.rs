@@ -653,17 +653,15 @@ pub(crate) fn limit_error(
     if let (Code::FieldCount | Code::Json, Some(title)) = (reject.code, title) {
         error = error.advise(title);
     }
+    let footer = text.and_then(|_| footer::footer(&reject.raw));
     match reject.code {
         Code::FieldCount if text.is_some_and(|text| has_escaped_delimiter(&reject.raw, text)) => {
             error = error.advise(
                 "if a backslash makes the delimiter behind it part of the value, say --escape '\\'",
             );
         }
-        Code::FieldCount
-            if text.is_some()
-                && let Some(line) = footer::footer(&reject.raw) =>
-        {
-            error = error.advise(footer::footer_advice(line));
+        Code::FieldCount if footer.is_some() => {
+            error = footer.map(footer::footer_advice).into_iter().fold(error, Error::advise);
         }
         Code::FieldCount if text.is_some_and(|text| has_escaped_end(reject, text)) => {
             error = error.advise(
