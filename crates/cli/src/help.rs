@@ -127,14 +127,12 @@ fn places() -> String {
 
 /// The default of an option as help shows it; empty where it has none, or says so in words.
 pub(crate) fn default(arg: &Arg) -> String {
+    if !has_hidden_default(arg) {
+        return String::new();
+    }
     let values: Vec<_> =
         arg.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
-    let told = arg.get_help().map(ToString::to_string).unwrap_or_default();
-    match values.as_slice() {
-        [] => String::new(),
-        _ if !arg.get_action().takes_values() || told.contains("[default") => String::new(),
-        values => format!("[default: {}]", values.join(",")),
-    }
+    format!("[default: {}]", values.join(","))
 }
 
 /// The options that `-h` shows, with as few words as do; the others it only names.
