@@ -61,13 +61,8 @@ impl Way {
             let shown = authority.as_str();
             shown.rsplit_once('@').map_or(shown, |(_, host)| host).to_owned()
         });
-        let proxy = agent().config().proxy().filter(|proxy| {
-            let speaks = matches!(proxy.protocol(), ProxyProtocol::Http | ProxyProtocol::Https);
-            speaks && !proxy.is_no_proxy(uri)
-        });
-        let names_one = |name: &&str| env::var(name).is_ok_and(|value| Proxy::new(&value).is_ok());
-        let variable = PROXIES.into_iter().find(names_one);
-        let proxy = proxy.zip(variable).map(|(proxy, variable)| Through {
+        let proxy = proxy_of(uri).filter(|proxy| speaks_http(proxy));
+        let proxy = proxy.zip(proxy_variable()).map(|(proxy, variable)| Through {
             variable,
             host: format!("{}:{}", proxy.host(), proxy.port()),
         });
@@ -112,20 +107,31 @@ impl Way {
     }
 }
 
+/// The proxy that a request is to go by.
+fn proxy_of(uri: &http::Uri) -> Option<&'static Proxy> {
+    agent().config().proxy().filter(|proxy| !proxy.is_no_proxy(uri))
+}
+
+fn speaks_http(proxy: &Proxy) -> bool {
+    matches!(proxy.protocol(), ProxyProtocol::Http | ProxyProtocol::Https)
+}
+
+/// The variable that names the proxy.
+fn proxy_variable() -> Option<&'static str> {
+    let names_one = |name: &&str| env::var(name).is_ok_and(|value| Proxy::new(&value).is_ok());
+    PROXIES.into_iter().find(names_one)
+}
+
 /// What is wrong with a proxy that the request should go by, and that speaks no HTTP: ureq, as it is built here, would go without it.
 fn unspoken(uri: &http::Uri) -> Option<Fault> {
-    let proxy = agent().config().proxy()?;
-    let way = Way::of(uri);
-    if way.proxy.is_some() || proxy.is_no_proxy(uri) {
-        return None;
-    }
-    let is_it = |name: &&str| env::var(name).is_ok_and(|value| Proxy::new(&value).is_ok());
-    let variable = PROXIES.into_iter().find(is_it)?;
+    let proxy = proxy_of(uri).filter(|proxy| !speaks_http(proxy))?;
     let fault = Fault::new(format!(
-        "{variable} names the SOCKS proxy {}:{}, and only proxies of HTTP are spoken to",
+        "{} names the SOCKS proxy {}:{}, and only proxies of HTTP are spoken to",
+        proxy_variable()?,
         proxy.host(),
         proxy.port()
     ));
+    let way = Way::of(uri);
     let host = bare(&way.host);
     Some(fault.advise(format!(
         "name an http:// or https:// proxy there; NO_PROXY={host} goes without one"
