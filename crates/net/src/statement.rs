@@ -23,6 +23,8 @@ pub struct Batch<'w> {
     pub to: usize,
     /// Parameters of a row.
     pub columns: usize,
+    /// Whether these rows have been refused together with others: one of them may be bad.
+    pub suspect: bool,
 }
 
 impl<'w> Batch<'w> {
@@ -134,7 +136,7 @@ pub trait Write<C: Connection>: Send {
 
     /// Whether a statement within a transaction can be taken back only to a savepoint: where it may succeed and yet not have
     /// stored every row as it is, and where its failure would end the transaction.
-    fn needs_savepoint(&self) -> bool {
+    fn needs_savepoint(&self, _batch: &Batch<'_>) -> bool {
         false
     }
 }
@@ -386,6 +388,7 @@ impl<'l, C: Connection> StatementLane<'l, C> {
         };
         // What is next comes last. A stack of our own: a server that names ever earlier rows must not exhaust the thread's.
         let mut ahead = vec![piece(batch.from, batch.to)];
+        let mut refused_to = batch.from;
         while let Some(Piece { from, to: mut all, known }) = ahead.pop() {
             if from == all {
                 continue;
@@ -413,7 +416,7 @@ impl<'l, C: Connection> StatementLane<'l, C> {
                 all = next.to;
             }
             let to = self.end(&batch.part(from, all));
-            let part = batch.part(from, to);
+            let part = Batch { suspect: to <= refused_to, ..batch.part(from, to) };
             if part.bytes().len() > self.bounds.bytes_max {
                 // Only a row that is too long by itself comes here.
                 ack.faults.push(self.too_long(&part));
@@ -427,6 +430,7 @@ impl<'l, C: Connection> StatementLane<'l, C> {
                 }
                 Outcome::Refused(blame) => blame,
             };
+            refused_to = refused_to.max(to);
             let rows = part.rows();
             match blame.row.filter(|row| *row < rows) {
                 _ if rows == 1 => {
@@ -480,8 +484,9 @@ impl<'l, C: Connection> StatementLane<'l, C> {
         let rows = batch.rows();
         self.begin()?;
         let can_undo = matches!(self.bounds.undo, Undo::Yes);
-        let guarded =
-            can_undo && self.bounds.commits != Commits::Always && self.writer.needs_savepoint();
+        let guarded = can_undo
+            && self.bounds.commits != Commits::Always
+            && self.writer.needs_savepoint(batch);
         let connection = self.held.connection();
         let (blame, stored) = match self.writer.write_new(connection, batch, guarded) {
             Ok(Written { done, left_out }) => {
@@ -695,7 +700,8 @@ impl<C: Connection> Lane for StatementLane<'_, C> {
         let columns = self.errand.columns;
         let checksum = self.errand.sums.then(|| Checksum::new(columns));
         let mut ack = Ack { checksum, ..Ack::default() };
-        let all = Batch { chunk, wire, from: 0, to: wire.rows.len(), columns };
+        let to = wire.rows.len();
+        let all = Batch { chunk, wire, from: 0, to, columns, suspect: false };
         match self.statements(all, &mut ack) {
             Ok(()) => {}
             Err(Trouble::Ended(error)) => return Err(error),

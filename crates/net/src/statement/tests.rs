@@ -177,7 +177,7 @@ impl Write<Server> for Writer {
         )
     }
 
-    fn needs_savepoint(&self) -> bool {
+    fn needs_savepoint(&self, _batch: &Batch<'_>) -> bool {
         self.needs_savepoint
     }
 }

@@ -226,7 +226,7 @@ impl<'s> Write<Session<'s>> for BulkWriter {
         Ok(Done { affected, warnings: 0 })
     }
 
-    fn needs_savepoint(&self) -> bool {
+    fn needs_savepoint(&self, _batch: &Batch<'_>) -> bool {
         true
     }
 }

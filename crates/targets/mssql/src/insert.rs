@@ -63,7 +63,7 @@ impl<'s> Write<Session<'s>> for ManyWriter {
         Ok(Done { affected, warnings: 0 })
     }
 
-    fn needs_savepoint(&self) -> bool {
+    fn needs_savepoint(&self, _batch: &Batch<'_>) -> bool {
         true
     }
 }
@@ -91,7 +91,7 @@ impl<'s> Write<Session<'s>> for RowWriter {
         Ok(done)
     }
 
-    fn needs_savepoint(&self) -> bool {
+    fn needs_savepoint(&self, _batch: &Batch<'_>) -> bool {
         true
     }
 }

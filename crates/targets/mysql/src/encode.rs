@@ -112,6 +112,45 @@ impl Notation for Tuples {
     }
 }
 
+/// Adds the tuple of the values that a line of [`Fields`] has. `classes`: what its columns take.
+pub(super) fn tuple_of_fields(line: &[u8], classes: &[Class], out: &mut Vec<u8>) {
+    let mut rest = line.strip_suffix(Fields::CLOSE).unwrap_or(line);
+    Tuples.open(classes.len(), out);
+    for (column, class) in classes.iter().enumerate() {
+        if column > 0 {
+            out.extend_from_slice(Tuples::BETWEEN);
+        }
+        let (field, others) = split_field(rest);
+        rest = others;
+        match class {
+            _ if field == b"\\N" => Tuples.null(column, out),
+            // What a backslash is before means the same in a string.
+            Class::Text => {
+                out.push(b'\'');
+                escaped(field, memchr::memchr_iter(b'\'', field), out);
+                out.push(b'\'');
+            }
+            Class::Bytes => out.extend_from_slice(&[b"x'", field, b"'"].concat()),
+            class => Tuples.value(*class, field, out),
+        }
+    }
+    out.extend_from_slice(Tuples::CLOSE);
+}
+
+/// The first field of a line, and what comes behind the tab that ends it.
+fn split_field(line: &[u8]) -> (&[u8], &[u8]) {
+    let mut at = 0;
+    while let Some(found) = memchr::memchr2(b'\t', b'\\', &line[at..]) {
+        at += found;
+        if line[at] == b'\t' {
+            return (&line[..at], &line[at + 1..]);
+        }
+        // A backslash and the byte that it is before.
+        at = line.len().min(at + 2);
+    }
+    (line, b"")
+}
+
 /// Lines of a table of the CSV engine, as its own source writes them: every value in double quotes, with a backslash before
 /// quotes, backslashes and line ends (<https://mariadb.com/kb/en/csv-overview/>).
 #[derive(Default)]
@@ -438,6 +477,27 @@ mod tests {
         // A text column whose values have to be numbers.
         let checked = (column(Type::Integer, Some("text"), true), "text".to_owned());
         made.chain(existing).chain([checked]).collect()
+    }
+
+    #[test]
+    fn a_line_of_fields_becomes_a_tuple() {
+        let classes = [
+            Class::Text,
+            Class::Integer { unsigned: false },
+            Class::Bytes,
+            Class::Moment,
+            Class::Text,
+        ];
+        let tuple = |line: &[u8]| {
+            let mut out = Vec::new();
+            tuple_of_fields(line, &classes, &mut out);
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(
+            tuple(b"a\\tb'\\\\\t-7\t00ff\t2024-02-29 12:00:00\t\\\\N\n"),
+            "('a\\tb\\'\\\\',-7,x'00ff','2024-02-29 12:00:00','\\\\N'),"
+        );
+        assert_eq!(tuple(b"\t\\N\t\t\\N\t\\N\n"), "('',NULL,x'',NULL,NULL),");
     }
 
     fn check<N: Notation + Default>() {

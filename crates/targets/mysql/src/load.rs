@@ -848,8 +848,6 @@ impl<'a> MysqlLoad<'a> {
         let first = self.writing.engine(&self.engine);
         let one_by_one = rows_per_transaction == 1;
         let transactions = has_transactions(first) && !one_by_one;
-        let packet = ServerFacts::of(&self.job.facts.target).variable("max_allowed_packet");
-        let packet: usize = packet.parse().unwrap_or(1 << 20);
         Bounds {
             // https://github.com/facebook/mysql-5.6/wiki/MyRocks-limitations: no rolling back to a savepoint.
             undo: match transactions && first != "rocksdb" {
@@ -871,10 +869,17 @@ impl<'a> MysqlLoad<'a> {
                 (_, rows) => Commits::Rows(rows),
             },
             // The head of the statement, which names table and columns, needs room as well.
-            bytes_max: packet.saturating_sub(ddl::columns(self.job).len() * 4 + 1024).max(512),
+            bytes_max: packet(&self.job.facts)
+                .saturating_sub(ddl::columns(self.job).len() * 4 + 1024)
+                .max(512),
             bytes_max_of: "the server's max_allowed_packet",
         }
     }
+}
+
+/// Bytes of the longest statement that the server takes.
+pub(super) fn packet(facts: &Facts) -> usize {
+    ServerFacts::of(&facts.target).variable("max_allowed_packet").parse().unwrap_or(1 << 20)
 }
 
 /// Whether indexes that the user asked for are built after the rows of a table that the load makes.

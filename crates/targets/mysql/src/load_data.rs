@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::chunk::{CHUNK, Chunk};
-use crate::ddl::{self, file_name, quote};
+use crate::ddl::{self, Insert, file_name, quote};
 use crate::encode::{self, Fields, Stores};
 use crate::facts::ServerFacts;
 use crate::load::{self, Writing};
@@ -160,6 +160,18 @@ struct LoadDataWriter {
     tail: String,
     /// Where existing rows have a say.
     chunk: Option<Chunk>,
+    /// How suspect rows go, but for those that pass through a table in between.
+    insert: Option<Inserted>,
+}
+
+/// Lines of a file as tuples of an INSERT. That ends at the first bad row, where LOAD DATA goes on with a warning, so that all of its rows
+/// have to be taken back; and it is one message, where LOAD DATA asks for its file.
+struct Inserted {
+    head: String,
+    classes: Vec<Class>,
+    /// Bytes of lines that fit into a statement.
+    most: usize,
+    sql: Vec<u8>,
 }
 
 fn writer<'p, 's: 'p>(
@@ -192,6 +204,12 @@ fn writer<'p, 's: 'p>(
         sets.push(format!("{name} = {value}"));
         fields.push(variable);
     }
+    let insert = chunk.is_none().then(|| {
+        let head = Insert::into(table, job, "").head;
+        // An empty value, one byte with its tab, may become `x'',`.
+        let most = (load::packet(&job.facts) / 4).saturating_sub(head.len());
+        Inserted { head, classes: stores.classes().collect(), most, sql: Vec::new() }
+    });
     let set = if sets.is_empty() { String::new() } else { format!(" SET {}", sets.join(", ")) };
     let local = if matches!(carrier, Carrier::Memory) { "LOCAL " } else { "" };
     Ok(Box::new(LoadDataWriter {
@@ -205,6 +223,7 @@ fn writer<'p, 's: 'p>(
             fields.join(", ")
         ),
         chunk,
+        insert,
     }))
 }
 
@@ -248,6 +267,23 @@ fn character_set(job: &Job) -> &'static str {
     if job.choice.columns.iter().all(is_plain) { "binary" } else { "utf8mb4" }
 }
 
+impl Inserted {
+    fn takes(&self, batch: &Batch<'_>) -> bool {
+        batch.suspect && batch.bytes().len() <= self.most
+    }
+
+    fn run(&mut self, session: &mut Session<'_>, batch: &Batch<'_>) -> Result<Done, Failure> {
+        let Self { head, classes, sql, .. } = self;
+        sql.clear();
+        sql.extend_from_slice(head.as_bytes());
+        sql.extend_from_slice(b"VALUES ");
+        batch.rows_of_bytes().for_each(|line| encode::tuple_of_fields(line, classes, sql));
+        // The last tuple's comma.
+        sql.pop();
+        session.execute(sql)
+    }
+}
+
 impl LoadDataWriter {
     fn load(
         &mut self,
@@ -286,6 +322,9 @@ impl<'s> Write<Session<'s>> for LoadDataWriter {
         batch: &Batch<'_>,
         guarded: bool,
     ) -> Result<Done, Failure> {
+        if let Some(insert) = self.insert.as_mut().filter(|insert| insert.takes(batch)) {
+            return insert.run(session, batch);
+        }
         if let Some(chunk) = &self.chunk {
             chunk.empty(session)?;
         }
@@ -297,7 +336,7 @@ impl<'s> Write<Session<'s>> for LoadDataWriter {
     }
 
     /// Where INSERT fails it may only warn.
-    fn needs_savepoint(&self) -> bool {
-        true
+    fn needs_savepoint(&self, batch: &Batch<'_>) -> bool {
+        !self.insert.as_ref().is_some_and(|insert| insert.takes(batch))
     }
 }

@@ -585,7 +585,7 @@ impl<'s> Write<Session<'s>> for CopyWriter<'_> {
         }
     }
 
-    fn needs_savepoint(&self) -> bool {
+    fn needs_savepoint(&self, _batch: &Batch<'_>) -> bool {
         true
     }
 }

@@ -133,7 +133,7 @@ impl<'s> Write<Session<'s>> for TupleWriter {
         Ok(Done { affected, warnings: 0 })
     }
 
-    fn needs_savepoint(&self) -> bool {
+    fn needs_savepoint(&self, _batch: &Batch<'_>) -> bool {
         true
     }
 }
@@ -153,7 +153,7 @@ impl<'s> Write<Session<'s>> for RowWriter {
         row_by_row(session, batch, guarded, |session, row| session.execute(statement(insert, row)?))
     }
 
-    fn needs_savepoint(&self) -> bool {
+    fn needs_savepoint(&self, _batch: &Batch<'_>) -> bool {
         true
     }
 }
@@ -252,7 +252,7 @@ impl<'s> Write<Session<'s>> for PreparedWriter {
         row_by_row(session, batch, guarded, |session, row| self.statement.execute(session, row))
     }
 
-    fn needs_savepoint(&self) -> bool {
+    fn needs_savepoint(&self, _batch: &Batch<'_>) -> bool {
         true
     }
 }
@@ -399,7 +399,7 @@ impl<'s> Write<Session<'s>> for UnnestWriter {
         Ok(Done { affected, warnings: 0 })
     }
 
-    fn needs_savepoint(&self) -> bool {
+    fn needs_savepoint(&self, _batch: &Batch<'_>) -> bool {
         true
     }
 }

@@ -1,3 +1,5 @@
+use std::fmt::Write as _;
+
 use crate::fixture::{json_lines, some};
 
 use super::server::{Server, for_each_server, for_some_servers, rows};
@@ -588,6 +590,53 @@ fn rows_that_a_trigger_a_parent_or_a_check_refuses_are_bad_rows() {
             let raw = server.read("t.rejects.csv");
             assert!(raw.starts_with(b"id,parent,n\n2,9,5\n3,1,13\n4,1,\n"), "{way:?}");
             server.drop_table("t").drop_table("parent");
+        }
+    });
+}
+
+/// Rows that were refused with others are sent again, perhaps by another statement than before.
+#[test]
+fn rows_between_refused_ones_are_stored_as_in_a_file_of_good_ones() {
+    for_some_servers(|server| {
+        let texts = ["it's", "a\tb", "c:\\new", "\\N", "two\nlines", "", "\\", "漢'\\'", "NULL"];
+        let file = |ids: &[usize]| {
+            let mut file = String::from("id,parent,t,b,bits,d,n,f\n");
+            for id in ids {
+                let (parent, text) = (1 + id % 3 / 2, texts[id % texts.len()]);
+                let [n, bits] = if id % 5 == 0 {
+                    [String::new(), String::new()]
+                } else {
+                    [format!("-{id}.25"), id.to_string()]
+                };
+                writeln!(
+                    file,
+                    "{id},{parent},\"{text}\",\"{text}\",{bits},2024-02-29 12:00:{:02}.5,{n},1e{}",
+                    id % 60,
+                    id % 99
+                )
+                .unwrap();
+            }
+            file
+        };
+        let all: Vec<usize> = (0..400).collect();
+        let good: Vec<usize> = all.iter().copied().filter(|id| id % 3 != 2).collect();
+        server.write("all.csv", file(&all)).write("good.csv", file(&good));
+        let columns = "id INT PRIMARY KEY, parent INT, t TEXT, b BLOB, bits BIT(9), d DATETIME(3), n DECIMAL(20,5), f DOUBLE";
+        server.sql(&format!(
+            "CREATE TABLE parent (id INT PRIMARY KEY) ENGINE=InnoDB;; INSERT INTO parent VALUES (1);;
+             CREATE TABLE good ({columns}) ENGINE=InnoDB;;
+             CREATE TABLE t ({columns}, FOREIGN KEY (parent) REFERENCES parent (id)) ENGINE=InnoDB"
+        ));
+        server.load(&["good.csv", "--table", "good", "--if-exists", "append"]).exits(0);
+        let stored = |table: &str| {
+            server.query(&format!("SELECT *, HEX(t), HEX(b), HEX(bits) FROM {table} ORDER BY id"))
+        };
+        assert_eq!(stored("good").len(), good.len());
+        for way in some(server.ways_into_used()) {
+            let load =
+                ["all.csv", "--table", "t", "--if-exists", "truncate", "--max-rejects", "all"];
+            server.load(&[&load[..], &way.options()].concat()).exits(3);
+            assert_eq!(stored("t"), stored("good"), "{way:?}");
         }
     });
 }
