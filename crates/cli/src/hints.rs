@@ -1,7 +1,10 @@
 //! Words that people bring from other tools, and what they are called here: a line each, in the place of a guess by the letters.
 
+use std::path::Path;
+
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use inrush::wording::shell_word;
 
 /// Options of other loaders, for `load`, `plan` and their like. What comes first is how they are written, without dashes.
 const OPTIONS: &[(&[&str], &str)] = &[
@@ -502,7 +505,11 @@ fn hint(error: &clap::Error, arguments: &[String]) -> Option<String> {
         ErrorKind::InvalidSubcommand => of_command(said(ContextKind::InvalidSubcommand)?),
         ErrorKind::UnknownArgument if is_load => {
             let option = said(ContextKind::InvalidArg)?;
-            of_option(option, value_of(option, arguments)).map(str::to_owned)
+            let is_file = |word: &&String| word.starts_with(option) && Path::new(word).exists();
+            match arguments.iter().find(is_file) {
+                Some(file) => Some(format!("name the file {}", shell_word(&format!("./{file}")))),
+                None => of_option(option, value_of(option, arguments)).map(str::to_owned),
+            }
         }
         ErrorKind::InvalidValue | ErrorKind::ValueValidation if is_load => {
             of_value(said(ContextKind::InvalidArg)?, said(ContextKind::InvalidValue)?)

@@ -57,6 +57,8 @@ pub struct SourceFacts {
     pub row_bytes: Option<u64>,
     /// Rows whose values were looked at; 0 where that is not known.
     pub rows_seen: u64,
+    /// Of these, rows that are bad whatever the types of the columns: of other numbers of fields, or no text.
+    pub rows_bad: u64,
     /// Whether the input can be read a second time.
     pub seekable: bool,
     /// Whether it is text with delimiters.

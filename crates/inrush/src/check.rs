@@ -89,7 +89,8 @@ pub struct CheckedColumn {
     pub shapes_more: bool,
     /// The most frequent of them.
     pub most_shapes: Vec<ShapeCount>,
-    /// The value that kept the column from a narrower type; `None` where all its values are of one.
+    /// The value that kept the column from a narrower type, or that is not of the type that most are of, which the column has at the price
+    /// of bad rows; `None` where all its values are of one.
     pub decided_by: Option<Decider>,
 }
 
@@ -322,6 +323,8 @@ fn columns(plan: &Plan, profiles: &[Profile]) -> Vec<CheckedColumn> {
         let is_declared = column.is_pinned() && column.basis != Basis::Settled;
         let decider = if is_declared || shape.reading.as_ref().is_some_and(Reading::makes_values) {
             None
+        } else if column.basis == Basis::Settled {
+            profile.misfit(column.ty, &plan.source).map(|misfit| (misfit, column.ty))
         } else {
             profile.decider(column.ty, &plan.source)
         };

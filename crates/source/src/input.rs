@@ -378,7 +378,7 @@ impl Source {
         source.nulls = read.nulls_of(names.iter().map(String::as_str));
         source.reads = names.iter().map(|name| read.column(name)).collect();
         source.inputs = heads.iter().map(|head| head.input.clone()).collect();
-        let Sampled { seen, proposals, row_bytes, rows } =
+        let Sampled { seen, proposals, row_bytes, rows, bad } =
             source.sample(&heads, &dialect, names.len())?;
         let of_lead =
             &heads[lead].text[(heads[lead].input.body_at as usize).min(heads[lead].text.len())..];
@@ -462,6 +462,7 @@ impl Source {
             bytes,
             row_bytes,
             rows_seen: rows,
+            rows_bad: bad,
             seekable,
             is_delimited: true,
             is_typed: false,

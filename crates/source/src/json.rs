@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 use crate::head::{self, HEAD_BYTES, Head};
 use crate::header::unique;
 use crate::infer::{Observed, Spot};
-use crate::sample::{Sample, record_bytes, records};
+use crate::sample::{Sample, bad, record_bytes, records};
 use crate::{Input, Source};
 use inrush_core::cut::{ChunkReader, Next};
 use inrush_core::encode::{
@@ -580,7 +580,7 @@ impl Source {
             |field: &FieldFacts| if is_positional { 0 } else { field.name.len() as u64 + 3 };
         let names = fields.iter().map(of_name).sum();
         let row_bytes = record_bytes(&samples).map(|bytes| bytes.saturating_sub(names));
-        let rows_seen = records(&samples);
+        let (rows_seen, rows_bad) = (records(&samples), bad(&samples));
         // A number of JSON stands for itself.
         let is_open = |field: &&FieldFacts| field.reads.is_open && field.ty != Type::Float;
         let types = fields.iter().map(|field| Some(field).filter(is_open).map(|field| field.ty));
@@ -635,6 +635,7 @@ impl Source {
             bytes: source.inputs.iter().map(|input| input.bytes_stored).sum(),
             row_bytes,
             rows_seen,
+            rows_bad,
             seekable: source.inputs.iter().all(|input| input.bytes_stored.is_some()),
             is_delimited: false,
             is_typed: false,
@@ -663,7 +664,7 @@ impl Source {
         let mut survey = |chunk: &Chunk| {
             let mut encoded = Encoded::default();
             surveyor.encode(chunk, &mut encoded);
-            u64::from(encoded.records)
+            (u64::from(encoded.records), encoded.found.len() as u64)
         };
         for (file, head) in heads.iter().enumerate() {
             let text = &head.text[head.input.body_at as usize..];
@@ -675,19 +676,26 @@ impl Source {
             );
             let bytes = text[..end].to_vec();
             let chunk = Chunk { seq: file as u64, origin, part, bytes, ..Chunk::default() };
-            let records = survey(&chunk);
+            let (records, bad) = survey(&chunk);
             let before = head.input.lines_before;
             let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
             total.locate(&chunk, |at| before + json_lines(&chunk.bytes[..at]) + 1);
-            samples.push(Sample { origin, lines_before: None, part, bytes: chunk.bytes, records });
+            samples.push(Sample {
+                origin,
+                lines_before: None,
+                part,
+                bytes: chunk.bytes,
+                records,
+                bad,
+            });
         }
         if json.layouts[0] == JsonLayout::Lines {
             for (index, sample) in self.spread(&heads[0], None)?.into_iter().enumerate() {
                 let Sample { origin, bytes, .. } = sample;
                 let seq = (heads.len() + index) as u64;
                 let chunk = Chunk { seq, origin, bytes, ..Chunk::default() };
-                let records = survey(&chunk);
-                samples.push(Sample { origin, records, ..Sample::of(0, &chunk.bytes) });
+                let (records, bad) = survey(&chunk);
+                samples.push(Sample { origin, records, bad, ..Sample::of(0, &chunk.bytes) });
             }
         }
         let total = total.lock().unwrap_or_else(PoisonError::into_inner);

@@ -40,6 +40,12 @@ impl Profile {
         let nearest = failed.rev().max_by_key(|attempt| attempt.fits)?;
         Some((nearest.misfit?, nearest.ty))
     }
+
+    /// The first value that is none of the type.
+    pub fn misfit(&self, ty: Type, source: &Source) -> Option<Misfit> {
+        let attempts = self.observed.attempts(&source.inputs).into_iter();
+        attempts.filter(|attempt| attempt.ty == ty).find_map(|attempt| attempt.misfit)
+    }
 }
 
 /// The profiles of all columns, as they grow.

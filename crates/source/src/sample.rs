@@ -32,6 +32,8 @@ pub(super) struct Sample {
     pub(super) bytes: Vec<u8>,
     /// How many records they are; 0 before [`Source::survey`].
     pub(super) records: u64,
+    /// How many of these are no rows.
+    pub(super) bad: u64,
 }
 
 /// What the samples say.
@@ -44,6 +46,8 @@ pub(super) struct Sampled {
     pub(super) row_bytes: Option<u64>,
     /// How many rows they are.
     pub(super) rows: u64,
+    /// How many of these are bad whatever the types.
+    pub(super) bad: u64,
 }
 
 /// Bytes of a record, the mean; `None` where there is none.
@@ -57,12 +61,17 @@ pub(super) fn records(samples: &[Sample]) -> u64 {
     samples.iter().map(|sample| sample.records).sum()
 }
 
+/// How many of these are no rows.
+pub(super) fn bad(samples: &[Sample]) -> u64 {
+    samples.iter().map(|sample| sample.bad).sum()
+}
+
 impl Sample {
     /// Records of which it doesn't matter where they stand.
     pub(super) fn of(file: u32, bytes: &[u8]) -> Self {
         let origin = Origin { file, ..Origin::default() };
         let (part, bytes) = (Part::default(), bytes.to_vec());
-        Self { origin, lines_before: None, part, bytes, records: 0 }
+        Self { origin, lines_before: None, part, bytes, records: 0, bad: 0 }
     }
 
     /// An input's first records.
@@ -96,9 +105,9 @@ impl Source {
         }
         texts.extend(self.spread(&heads[0], Some(dialect))?);
         let (seen, texts) = self.survey(texts, width);
-        let (row_bytes, rows) = (record_bytes(&texts), records(&texts));
+        let (row_bytes, rows, bad) = (record_bytes(&texts), records(&texts), bad(&texts));
         let proposals = self.propose(seen.iter().map(Observed::open_type), texts);
-        Ok(Sampled { seen, proposals, row_bytes, rows })
+        Ok(Sampled { seen, proposals, row_bytes, rows, bad })
     }
 
     /// What to say of columns that are open to it and of these types, where all of their values in the samples are written in one way that
@@ -203,7 +212,7 @@ impl Source {
         let total = Arc::new(Mutex::new(self.unseen(width)));
         let mut encoder = self.surveyor(&total);
         let mut encoded = Encoded::default();
-        for Sample { origin, lines_before, bytes: kept, records, .. } in &mut texts {
+        for Sample { origin, lines_before, bytes: kept, records, bad, .. } in &mut texts {
             let (origin, bytes) = (*origin, std::mem::take(kept));
             let mut chunk = Chunk { seq: 0, origin, bytes, ..Chunk::default() };
             encoded.clear();
@@ -216,6 +225,7 @@ impl Source {
             }
             drop(total);
             *records = encoded.records.into();
+            *bad = encoded.found.len() as u64;
             *kept = std::mem::take(&mut chunk.bytes);
         }
         let total = total.lock().unwrap_or_else(PoisonError::into_inner);

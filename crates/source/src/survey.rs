@@ -7,7 +7,7 @@ use crate::header::unique;
 use crate::infer::Observed;
 use crate::json::{MemberSurveyor, Seen};
 use inrush_core::FieldFacts;
-use inrush_core::encode::{Encode, Grammar};
+use inrush_core::encode::{Encode, Encoded, Grammar};
 use inrush_core::flow::Chunk;
 
 /// What a survey has found.
@@ -20,6 +20,8 @@ pub struct Surveyed {
     pub warnings: Vec<String>,
     /// How many rows there are.
     pub rows: u64,
+    /// How many of these are bad whatever the types.
+    pub bad: u64,
 }
 
 /// A survey under way.
@@ -31,6 +33,7 @@ pub struct Survey<'a> {
     total: Total,
     lines: LinesSoFar,
     rows: u64,
+    bad: u64,
 }
 
 /// How many lines of an input came before a chunk, where chunks come in the source's order.
@@ -69,7 +72,7 @@ impl<'a> Survey<'a> {
             Grammar::Json(_) => Total::Members(Arc::default()),
             _ => Total::Fields(Arc::new(Mutex::new(source.unseen(fields.len())))),
         };
-        Self { source, fields, disproved, total, lines: LinesSoFar::default(), rows: 0 }
+        Self { source, fields, disproved, total, lines: LinesSoFar::default(), rows: 0, bad: 0 }
     }
 
     /// An encoder for one thread, which sends nothing on.
@@ -89,9 +92,10 @@ impl<'a> Survey<'a> {
 
     /// Takes note of a chunk that an encoder has looked at; they come in the source's order. Only here is it known how many lines came
     /// before it.
-    pub fn collect(&mut self, chunk: &Chunk, records: u64, lines: u64) {
-        self.rows += records;
-        let before = self.lines.before(self.source, chunk, lines);
+    pub fn collect(&mut self, chunk: &Chunk, encoded: &Encoded) {
+        self.rows += u64::from(encoded.records);
+        self.bad += encoded.found.len() as u64;
+        let before = self.lines.before(self.source, chunk, encoded.lines);
         let grammar = &self.source.grammar;
         let line = |at: usize| before + grammar.lines(&chunk.bytes[..at]) + 1;
         match &self.total {
@@ -136,7 +140,13 @@ impl<'a> Survey<'a> {
                     },
                 };
                 let fields = self.fields.iter().zip(seen.iter()).enumerate().map(field).collect();
-                Surveyed { fields, source: None, warnings: Vec::new(), rows: self.rows }
+                Surveyed {
+                    fields,
+                    source: None,
+                    warnings: Vec::new(),
+                    rows: self.rows,
+                    bad: self.bad,
+                }
             }
             Total::Members(total) => {
                 let inputs = &self.source.inputs;
@@ -150,7 +160,7 @@ impl<'a> Survey<'a> {
                 for (field, name) in fields.iter_mut().zip(unique(names, &mut warnings)) {
                     field.name = name;
                 }
-                Surveyed { fields, source: Some(source), warnings, rows: self.rows }
+                Surveyed { fields, source: Some(source), warnings, rows: self.rows, bad: self.bad }
             }
         }
     }

@@ -14,7 +14,7 @@ pub(crate) mod bench;
 #[cfg(feature = "bench")]
 mod tune;
 
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -307,6 +307,9 @@ impl std::fmt::Display for Answered {
 /// How soon after the first signal another one is the same wish: `timeout` sends its signal to the process, and then to its group.
 const SAME_WISH: Duration = Duration::from_millis(200);
 
+/// How long a tidy stop takes before the terminal is told how to end it.
+const LONG_STOP: Duration = Duration::from_secs(3);
+
 /// The first Ctrl-C (or SIGTERM) asks for a tidy stop; the second ends the process at once. So does the end of the terminal's session ask.
 /// A signal that whoever started the process has it ignore (`nohup`, `trap ''`) goes on doing nothing, but for SIGINT: scripts have their
 /// background jobs ignore it, and who sends it to one of these by its number means it.
@@ -330,6 +333,13 @@ fn stop_on_signals() -> Result<Arc<AtomicBool>> {
         if signals.forever().next().is_some() {
             thread::sleep(SAME_WISH);
             watched.store(true, Ordering::Relaxed);
+            thread::sleep(LONG_STOP);
+            if io::stderr().is_terminal() {
+                let _ = writeln!(
+                    io::stderr().lock(),
+                    "\ninterrupted: what was begun is being undone; a second Ctrl-C ends inrush at once, and the next load removes what is left"
+                );
+            }
         }
     });
     if watch.is_err() {

@@ -78,6 +78,18 @@ fn a_database_of_duckdb_is_told_as_one_whatever_it_is_called() {
 }
 
 #[test]
+fn a_file_whose_name_begins_with_a_dash_is_told_from_options() {
+    let fixture = Fixture::new();
+    fixture.write("-dash.csv", "id\n1\n");
+    let run = fixture.load(&["-dash.csv", "shop.db"]).exits(2);
+    run.says(&["name the file ./-dash.csv"]);
+    let run = fixture.load(&["--", "-dash.csv", "shop.db", "--table", "q"]).exits(2);
+    run.says(&["inrush load --table q -- -dash.csv shop.db"]);
+    fixture.load(&["--table", "q", "--", "-dash.csv", "shop.db"]).exits(0);
+    fixture.load(&["./-dash.csv", "shop.db", "--table", "r"]).exits(0);
+}
+
+#[test]
 fn a_scheme_is_no_part_of_a_file_s_name() {
     let fixture = Fixture::new();
     fixture.write("in.csv", "id\n1\n");

@@ -129,7 +129,7 @@ fn survey(
     let mut survey = Survey::of(&plan.source, &fields, disproved);
     let surveyors = (0..plan.facts.processors.max(1)).map(|_| survey.encoder()).collect();
     pass_nowhere(plan, observer, began, surveyors, |slot| {
-        survey.collect(&slot.chunk, slot.encoded.records.into(), slot.encoded.lines);
+        survey.collect(&slot.chunk, &slot.encoded);
         Ok(())
     })?;
     Ok(survey.end())

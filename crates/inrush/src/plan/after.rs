@@ -106,7 +106,7 @@ impl Plan {
     /// The plan for the same load with the types that a look at the whole input showed.
     pub(crate) fn widened(&self, found: Surveyed) -> Result<Plan> {
         let mut plan = self.clone();
-        let Surveyed { mut fields, source, warnings, rows } = found;
+        let Surveyed { mut fields, source, warnings, rows, bad } = found;
         for warning in warnings {
             let known = &mut plan.job.facts.source.warnings;
             if !known.contains(&warning) {
@@ -121,6 +121,7 @@ impl Plan {
         plan.job.facts.source.fields = fields;
         plan.facts.source.is_surveyed = true;
         plan.facts.source.rows_seen = rows;
+        plan.facts.source.rows_bad = bad;
         // Other types make other rows good.
         plan.facts.source.repeats = Arc::default();
         plan.facts.source.orphans = Arc::default();

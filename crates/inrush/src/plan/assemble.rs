@@ -123,11 +123,11 @@ fn target_first(request: &Request, error: Error) -> Error {
     }
     match request.sources.as_slice() {
         [first, others @ ..] if is_database(first) => {
-            let words = others.iter().chain([&request.target, first]);
-            let words: Vec<String> = words.map(|word| shell_word(&without_secrets(word))).collect();
+            let places =
+                shown_places(others.iter().chain([&request.target, first]).map(String::as_str));
             error
                 .readvised(|_| None)
-                .advise(format!("name the database last: inrush load {}", words.join(" ")))
+                .advise(format!("name the database last: inrush load {places}"))
         }
         _ => error,
     }
@@ -162,9 +162,18 @@ fn with_table(request: &Request, is_database: impl Fn(&String) -> bool) -> Optio
     if files.is_empty() {
         return None;
     }
-    let words = files.into_iter().map(String::as_str).chain([database]);
-    let words: Vec<String> = words.map(|word| shell_word(&without_secrets(word))).collect();
-    Some(format!("name the table by --table: inrush load {} --table {table}", words.join(" ")))
+    // An option behind `--` is none.
+    let files = files.into_iter().map(String::as_str).filter(|file| *file != "--table");
+    let places = shown_places(files.chain([database]));
+    Some(format!("name the table by --table: inrush load --table {table} {places}"))
+}
+
+/// Sources and target as the command line takes them at its end, without secrets.
+fn shown_places<'p>(places: impl Iterator<Item = &'p str>) -> String {
+    let words: Vec<String> = places.map(|word| shell_word(&without_secrets(word))).collect();
+    let behind =
+        if words.iter().any(|word| word.starts_with('-') && word != "-") { "-- " } else { "" };
+    format!("{behind}{}", words.join(" "))
 }
 
 /// The plan of a load that only looks: of a request without a target, too, and of a table that holds rows, as if they were to be added

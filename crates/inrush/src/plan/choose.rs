@@ -884,6 +884,7 @@ mod tests {
                 bytes: Some(1_000),
                 row_bytes: None,
                 rows_seen: 0,
+                rows_bad: 0,
                 seekable: true,
                 is_delimited: true,
                 is_typed: false,

@@ -25,7 +25,7 @@ pub(super) fn types(
     }
     let is_open = |field: &&FieldFacts| !request.types.keys().any(|name| field.is_called(name));
     let limit = if source.is_intolerant { RejectLimit::Rows(0) } else { request.max_rejects };
-    let kept = kept(limit, source.rows_seen, fields, is_open);
+    let kept = kept(limit, source, fields, is_open);
     let becomes_text = |(field, kept): &(&FieldFacts, &Option<Type>)| {
         kept.is_none() && is_open(field) && field.ty == Type::Text
     };
@@ -61,11 +61,11 @@ fn nearly(spoiler: &Spoiler) -> Option<Nearly> {
 }
 
 /// The types that columns keep although not all of their values are of them: for each field the type, or `None`. The columns with the
-/// fewest bad values come first, and all together have no more than the limit allows, which counts `rows` whether a column has values in
-/// them or not; each has more good ones than bad ones.
+/// fewest bad values come first, and all together, with the rows that are bad whatever their type, have no more than the limit allows,
+/// which counts all rows whether a column has values in them or not; each has more good ones than bad ones.
 fn kept(
     limit: RejectLimit,
-    rows: u64,
+    source: &SourceFacts,
     fields: &[FieldFacts],
     is_open: impl Fn(&&FieldFacts) -> bool,
 ) -> Vec<Option<Type>> {
@@ -77,10 +77,10 @@ fn kept(
     let mut candidates: Vec<(usize, Nearly)> =
         fields.iter().enumerate().filter_map(candidate).collect();
     candidates.sort_by_key(|(_, nearly)| nearly.misfits);
-    let mut spent = 0;
+    let mut spent = source.rows_bad;
     for (at, Nearly { ty, misfits, seen }) in candidates {
         let is_most = misfits * 2 < seen;
-        if is_most && !limit.exceeded(spent + misfits, rows.max(seen), true) {
+        if is_most && !limit.exceeded(spent + misfits, source.rows_seen.max(seen), true) {
             spent += misfits;
             kept[at] = Some(ty);
         }

@@ -3,6 +3,8 @@
 //! Calls block. While they wait they look every [`TICK`] whether the user wants to stop, and whether the server takes longer than it
 //! may. Where it can be told to end a command (over a connection of its own), it is, and what it says then is still read.
 
+#[cfg(test)]
+mod tests;
 mod tls;
 
 use std::collections::VecDeque;
@@ -27,6 +29,10 @@ pub const TICK: Duration = Duration::from_millis(50);
 
 /// How long a command may go on once the server was told to end it.
 pub const END_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long what must not be stopped halfway is waited for once the user wants to stop: a server that can't be heard any more would be
+/// waited for for ever. Without an answer the server undoes what was not committed, as after any connection that is lost.
+const LAST_WORD: Duration = Duration::from_secs(120);
 
 /// How often it is told again: the first time the command may not have arrived yet.
 const END_AGAIN: Duration = Duration::from_secs(1);
@@ -162,7 +168,7 @@ impl<'a> Channel<'a> {
     pub fn watched_by<'b>(self, stop: Option<&'b AtomicBool>) -> Channel<'b> {
         let of = |socket: Socket<'a>| Socket {
             stream: socket.stream,
-            watch: Watch { stop, ..socket.watch },
+            watch: Watch { stop, goes_on: false, ..socket.watch },
             heard: socket.heard,
         };
         Channel {
@@ -234,15 +240,15 @@ impl<'a> Channel<'a> {
         self.watch().ended = Some((now, now));
     }
 
-    /// From here on a call that waits is not given up when the user wants to stop.
+    /// From here on a call that waits is not given up when the user wants to stop, unless it waits for long.
     pub fn unwatch(&mut self) {
-        self.watch().stop = None;
+        self.watch().goes_on = true;
     }
 
     /// Waits no longer than politeness asks for: only goodbye is left to say.
     pub fn be_brief(&mut self) {
         let watch = self.watch();
-        watch.stop = None;
+        watch.goes_on = true;
         watch.is_leaving = true;
         watch.began = Instant::now();
     }
@@ -485,8 +491,11 @@ impl Doubt {
 /// Looks whether a call has waited long enough.
 struct Watch<'a> {
     patience: Patience,
-    /// `None` while nothing may be ended halfway.
     stop: Option<&'a AtomicBool>,
+    /// Whether nothing may be ended halfway.
+    goes_on: bool,
+    /// How long it may take then, once the user wants to stop.
+    last_word: Duration,
     /// Whether the server has let us in.
     is_in: bool,
     /// Tells the server to end the command; `None` where nothing does but hanging up, and as long as it has not let us in.
@@ -508,6 +517,8 @@ impl<'a> Watch<'a> {
         Self {
             patience,
             stop,
+            goes_on: false,
+            last_word: LAST_WORD,
             is_in: false,
             end: None,
             doubt: None,
@@ -538,6 +549,9 @@ impl<'a> Watch<'a> {
     fn limit(&self) -> Option<Duration> {
         match self.is_in {
             _ if self.is_leaving => Some(GOODBYE),
+            true if self.goes_on && self.is_unwanted() => {
+                Some(self.patience.answer.map_or(self.last_word, |most| most.min(self.last_word)))
+            }
             true => self.patience.answer,
             false => Some(self.patience.connect),
         }
@@ -550,8 +564,13 @@ impl<'a> Watch<'a> {
         }
     }
 
-    fn is_asked_to_stop(&self) -> bool {
+    /// Whether the user wants to stop.
+    fn is_unwanted(&self) -> bool {
         self.stop.is_some_and(|stop| stop.load(Relaxed))
+    }
+
+    fn is_asked_to_stop(&self) -> bool {
+        !self.goes_on && self.is_unwanted()
     }
 
     fn look_without_end(&self) -> Result<(), Impatience> {

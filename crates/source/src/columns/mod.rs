@@ -353,6 +353,7 @@ impl Source {
             bytes: inputs.iter().map(|input| input.bytes_stored).sum(),
             row_bytes: None,
             rows_seen: sheets.iter().map(|sheet| sheet.rows).sum(),
+            rows_bad: 0,
             seekable: inputs.iter().all(|input| input.place.can_be_reread()),
             is_delimited: false,
             is_typed: true,

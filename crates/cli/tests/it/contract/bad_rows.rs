@@ -356,6 +356,17 @@ pub(super) fn that_are_allowed_keep_a_columns_type<P: Place>() {
         assert_eq!((&report["rows_loaded"], &report["rows_rejected"]), (&3.into(), &1.into()));
         assert_eq!(place.files().read("in.rejects.csv"), b"id,name\n2,free\n");
         assert_eq!(all_of(place, &COLUMNS).len(), 3);
+        // Rows with other numbers of fields count as well, and a plan knows of them.
+        place.files().write("in.csv", "id,name\n1,9.5\n2,free\n3,3\n4,2.25\n5\n");
+        for (limit, ty) in [("1", "text"), ("2", "float")] {
+            let args = ["in.csv", "--max-rejects", limit, "--if-exists", "replace", "--json"];
+            let plan = [&["plan"], &args[..], &["--table", place.table(), &url]].concat();
+            let planned = place.files().inrush(&plan).exits(0).json();
+            let loaded = load(place, &args).exits(3).json();
+            assert_eq!(planned["columns"][1]["type"], ty, "{limit}");
+            assert_eq!(planned["columns"], loaded["plan"]["columns"], "{limit}");
+            assert_eq!(loaded["rows_rejected"].to_string(), limit);
+        }
         // Wherever in the file it stands.
         let row = |id: usize, is_late| format!("{id},{}", if is_late { "free" } else { "2.5" });
         let (text, line) = with_late_value("id,price", row);
