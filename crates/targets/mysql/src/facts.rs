@@ -842,6 +842,19 @@ fn counting_column(table: &str) -> String {
     )
 }
 
+/// What the numbers of a spatial reference system are, as the server defines it
+/// (<https://dev.mysql.com/doc/refman/8.0/en/spatial-reference-systems.html>): only those of the globe may have latitude first.
+fn axes(definition: &str) -> String {
+    if !definition.starts_with("GEOGCS[") {
+        return String::new();
+    }
+    let first = definition.split("AXIS[").nth(1).and_then(|axis| axis.split(']').next());
+    let is_latitude = first.is_some_and(|axis| axis.ends_with("NORTH") || axis.ends_with("SOUTH"));
+    let is_degrees = definition.contains("UNIT[\"degree\"");
+    let order = if is_latitude { types::LATITUDE_FIRST } else { "" };
+    [order, if is_degrees { types::DEGREES } else { "" }].concat()
+}
+
 /// Engines whose tables keep their rows themselves, so that a second table made like one is another table. Those of others (MERGE,
 /// FEDERATED, CONNECT, SPIDER) have their rows in tables elsewhere, which both would write into.
 const KEEP_ROWS: [&str; 11] = [
@@ -895,8 +908,9 @@ fn table_facts(
     };
     let columns = format!(
         "SELECT COLUMN_NAME, COLUMN_TYPE, CHARACTER_SET_NAME, IS_NULLABLE, COLUMN_DEFAULT IS NOT NULL, EXTRA, COLLATION_NAME, \
-         COLUMN_COMMENT /*M!100300 , GENERATION_EXPRESSION = 'ROW END' */ \
-         FROM information_schema.COLUMNS WHERE {} ORDER BY ORDINAL_POSITION",
+         COLUMN_COMMENT, 0 /*M!100300 OR GENERATION_EXPRESSION = 'ROW END' */ \
+         /*!80003 , SRS_ID, (SELECT s.DEFINITION FROM information_schema.ST_SPATIAL_REFERENCE_SYSTEMS s WHERE s.SRS_ID = c.SRS_ID) */ \
+         FROM information_schema.COLUMNS c WHERE {} ORDER BY ORDINAL_POSITION",
         of("TABLE_NAME", "TABLE_SCHEMA")
     );
     let keys = format!(
@@ -939,6 +953,7 @@ fn table_facts(
         let (nullable, has_default, extra) =
             (next() == "YES", next() == "1", next().to_lowercase());
         let (collation, comment, is_row_end) = (next(), next(), next() == "1");
+        let (srid, system) = (next(), next());
         if is_row_end {
             row_end = Some(name.clone());
         }
@@ -963,6 +978,9 @@ fn table_facts(
         }
         if declared.starts_with("datetime") && comment == "UTC" {
             declared.push_str(types::UTC);
+        }
+        if !srid.is_empty() {
+            declared.push_str(&format!(" srid {srid}{}", axes(&system)));
         }
         let fills_itself =
             extra.contains("auto_increment") || declared.starts_with("timestamp") && !is_explicit;

@@ -24,8 +24,8 @@ use inrush_core::target::{
     Ended, Fit, Inspect, Knobs, Lane, Load, Memory, Sent, Snapshot, Verdict, Weakness,
 };
 use inrush_core::{
-    Action, Durability, Facts, Guarantee, IfExists, Job, OnConflict, Request, Retry, TableFacts,
-    Verify,
+    Action, Column, Durability, Facts, Guarantee, IfExists, Job, OnConflict, Request, Retry,
+    TableFacts, Verify,
 };
 use inrush_net::statement::{Bounds, Commits, Held, Shared, StatementLane, Undo, Write};
 
@@ -435,6 +435,17 @@ pub(super) fn cautions(job: &Job) -> Vec<String> {
                 table.name
             ));
         }
+    }
+    let is_swapped = |column: &&Column| {
+        column.declared.as_ref().is_some_and(|declared| declared.contains(types::LATITUDE_FIRST))
+    };
+    let swapped: Vec<&str> =
+        choice.columns.iter().filter(is_swapped).map(|column| column.name.as_str()).collect();
+    if !swapped.is_empty() {
+        cautions.push(format!(
+            "text (WKT) has latitude first in {}, as ST_GeomFromText reads it for the column's SRID; behind SRID=...; it has longitude first",
+            swapped.join(", ")
+        ));
     }
     if !server.triggers.is_empty() && has_transactions(engine_of(job)) {
         cautions.push(format!(

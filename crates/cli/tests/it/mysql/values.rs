@@ -98,6 +98,87 @@ fn values_as_postgres_writes_them_are_named() {
     });
 }
 
+/// As text and as bytes; what is none is a bad row, also where the server would make NULL of it.
+#[test]
+fn geometries_are_kept_by_every_way() {
+    const POINT: &str = "0101000000000000000000F03F0000000000000040";
+    const LINE: &str =
+        "010200000002000000000000000000000000000000000000000000000000000840000000000000F03F";
+    for_some_servers(|server| {
+        server.write(
+            "t.csv",
+            format!(
+                "id,spot,area\n1,POINT(1 2),\n2,{POINT},\"LINESTRING(0 0,3 1)\"\n3,POINT(1),\n4,00000000{POINT},E6100000{LINE}\n\
+                 5,LINESTRING EMPTY,\n6,,\n7,point(1 2),SRID=4326;POINT(1 2)\n8,\"LINESTRING(0 0,3 1)\",\n9,POINT(1 2),\n"
+            ),
+        );
+        let point = format!("00000000{POINT}");
+        let there = format!("E6100000{POINT}");
+        let stored = rows![
+            [1, point.as_str(), ()],
+            [2, point.as_str(), format!("00000000{LINE}").as_str()],
+            [4, point.as_str(), format!("E6100000{LINE}").as_str()],
+            [7, point.as_str(), there.as_str()]
+        ];
+        let used = server.ways_into_used().into_iter().map(|way| (way, 5));
+        let hidden = server.ways_into_empty().into_iter().map(|way| (way, 4));
+        for (way, expected) in some(used.chain(hidden).collect()) {
+            server.sql(
+                "CREATE TABLE parents (id INT PRIMARY KEY) ENGINE=InnoDB;;\
+                 INSERT INTO parents VALUES (1), (2), (3), (4), (5), (6), (7), (8);;\
+                 CREATE TABLE t (id INT PRIMARY KEY, spot POINT NOT NULL, area GEOMETRY, SPATIAL KEY (spot)) ENGINE=InnoDB",
+            );
+            if expected == 5 {
+                // Keeps the table in its place; only the server knows that row 9 is bad.
+                server.sql("ALTER TABLE t ADD FOREIGN KEY (id) REFERENCES parents (id)");
+            }
+            server.refuses(&[&["t.csv"], &way.options()[..]].concat()).says(&[
+                "t.csv: line 4, column spot",
+                "'POINT(1)' is not a point as text (WKT) or hexadecimal digits (WKB)",
+            ]);
+            let load =
+                [&["t.csv", "--max-rejects", "all", "--verify", "checksum"], &way.options()[..]]
+                    .concat();
+            let report = server.load(&[&load[..], &["--json"]].concat()).exits(3).json();
+            assert_eq!(report["rows_rejected"], expected, "{way:?}");
+            assert_eq!(report["verify"], json!({"method": "checksum", "ok": true}), "{way:?}");
+            let found =
+                server.query("SELECT id, HEX(spot), HEX(area) FROM t WHERE id < 9 ORDER BY id");
+            assert_eq!(found, stored, "{way:?} on {}", server.name);
+            server.sql("DROP TABLE t;; DROP TABLE parents");
+        }
+    });
+}
+
+/// MySQL's texts have latitude first where the column's SRID says so, and what it keeps has longitude first.
+#[test]
+fn geometries_have_the_srid_of_their_column() {
+    for_some_servers(|server| {
+        if server.has_bulk() || !server.is_from((8, 0, 3)) {
+            return;
+        }
+        server.write("t.csv", "id,spot\n1,POINT(2 1)\n2,SRID=4326;POINT(1 2)\n3,SRID=3857;POINT(1 2)\n4,POINT(100 1)\n");
+        for way in some(server.ways_into_empty()) {
+            server.sql(
+                "CREATE TABLE t (id INT PRIMARY KEY, spot POINT NOT NULL SRID 4326, SPATIAL KEY (spot));;\
+                 CREATE TABLE own AS SELECT ST_GeomFromText('POINT(2 1)', 4326) AS spot",
+            );
+            let load =
+                [&["t.csv", "--max-rejects", "2", "--verify", "checksum"], &way.options()[..]]
+                    .concat();
+            server.load(&load).exits(3).says(&[
+                "latitude first in spot",
+                "of SRID 4326",
+                "latitudes from -90 to 90",
+            ]);
+            let found =
+                server.query("SELECT COUNT(*) FROM t JOIN own ON HEX(t.spot) = HEX(own.spot)");
+            assert_eq!(found, rows![[2]], "{way:?}");
+            server.sql("DROP TABLE t;; DROP TABLE own");
+        }
+    });
+}
+
 #[test]
 fn a_table_of_the_csv_engine_holds_no_null() {
     for_some_servers(|server| {

@@ -17,6 +17,10 @@ pub(crate) struct Declared<'a> {
     pub(super) collation: Option<String>,
     /// The column's comment says that its moments are those of UTC.
     pub(super) utc: bool,
+    /// The only one of a column of geometries, and what its numbers are.
+    pub(super) srid: Option<u32>,
+    pub(super) latitude_first: bool,
+    pub(super) degrees: bool,
 }
 
 impl<'a> Declared<'a> {
@@ -42,6 +46,9 @@ impl<'a> Declared<'a> {
             charset: after(&["character", "set"]).or_else(|| after(&["charset"])),
             collation: after(&["collate"]),
             utc: after(&["comment"]).is_some_and(|comment| comment == "'utc'"),
+            srid: after(&["srid"]).and_then(|srid| srid.parse().ok()),
+            latitude_first: tail.contains(LATITUDE_FIRST),
+            degrees: tail.contains(DEGREES),
         }
     }
 
@@ -119,10 +126,14 @@ pub(crate) fn declared(text: &str) -> Type {
         "json" => Type::Json,
         "char" | "varchar" | "tinytext" | "text" | "mediumtext" | "longtext" => text_or_bytes,
         "time" | "enum" | "set" | "uuid" | "inet4" | "inet6" => Type::Text,
-        // Binary strings, and what no text can be loaded into.
+        // Binary strings, geometries, and what no text can be loaded into.
         _ => Type::Bytes,
     }
 }
+
+/// Behind the SRID of a column of geometries: the server's texts have latitude first, and its numbers are degrees.
+pub(crate) const LATITUDE_FIRST: &str = " /* latitude first */";
+pub(crate) const DEGREES: &str = " /* degrees */";
 
 /// Behind the type of a column whose moments are those of UTC.
 pub(crate) const UTC: &str = " comment 'UTC'";

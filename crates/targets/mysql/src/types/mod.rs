@@ -11,6 +11,7 @@
 
 mod declared;
 mod exact;
+mod geometry;
 mod json;
 mod moment;
 mod number;
@@ -19,7 +20,7 @@ mod oracle;
 mod store;
 mod text;
 
-pub(super) use declared::{Declared, UTC, declared, spell};
+pub(super) use declared::{DEGREES, Declared, LATITUDE_FIRST, UTC, declared, spell};
 pub(super) use exact::Exact;
 pub(super) use moment::LastDay;
 #[cfg(test)]

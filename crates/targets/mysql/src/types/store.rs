@@ -7,6 +7,7 @@ use inrush_core::{Basis, Column, Type};
 
 use super::declared::{self, Declared};
 use super::exact::Exact;
+use super::geometry::Geometries;
 use super::json;
 use super::moment::{LastDay, Moments, Times, keep_date, keep_year};
 use super::number::{Bits, Decimals, Floats, Integers, truth};
@@ -112,6 +113,7 @@ enum Kind {
         min: usize,
         max: usize,
     },
+    Geometry(Geometries),
     Enum(Members),
     Set(Members),
     /// A text that is a JSON document.
@@ -144,7 +146,7 @@ pub(super) fn settle(value: &[u8], start: usize, out: &mut Vec<u8>) -> Kept {
 
 impl Store {
     /// The store of a column whose type the server spells as `declared`. Text that isn't utf8mb4 has its character set behind the
-    /// type, ` character set latin1`, and may have its collation, ` collate latin1_bin`.
+    /// type, ` character set latin1`, and may have its collation, ` collate latin1_bin`; geometries have their SRID, ` srid 4326`.
     ///
     /// # Errors
     /// Why values can't be loaded into such a column.
@@ -212,7 +214,7 @@ impl Store {
             Kind::Text(_) | Kind::Enum(_) | Kind::Set(_) => Class::Text,
             Kind::Json | Kind::Document | Kind::Digits { .. } => Class::Text,
             Kind::Checked { text, .. } => text.class(),
-            Kind::Bytes { .. } => Class::Bytes,
+            Kind::Bytes { .. } | Kind::Geometry(_) => Class::Bytes,
         }
     }
 
@@ -311,6 +313,7 @@ impl Store {
             Kind::Bytes { min, .. } if value.len() < *min => Err((Code::Type, wanted)),
             Kind::Bytes { max, .. } if value.len() > *max => Err((Code::TooLong, wanted)),
             Kind::Bytes { .. } => Ok(Kept::AsIs),
+            Kind::Geometry(geometries) => geometries.keep(value, wanted, out),
             Kind::Enum(members) => members.keep_one(value, wanted, out),
             Kind::Set(members) => members.keep_set(value, wanted, out),
             Kind::Json => rule::json(value).map(|()| Kept::AsIs),
@@ -403,7 +406,10 @@ fn kind(declared: &Declared<'_>, ty: Type) -> Result<Kind, String> {
                 text(declared, max, false)
             }
             (_, Some(max)) => Kind::Bytes { min: 0, max },
-            (_, None) => return Err(format!("columns of type {name} take no text as it is")),
+            (_, None) => match Geometries::of(declared) {
+                Some(geometries) => Kind::Geometry(geometries),
+                None => return Err(format!("columns of type {name} take no text as it is")),
+            },
         },
     })
 }
@@ -460,6 +466,7 @@ fn wanted(kind: &Kind, declared: &Declared<'_>, text: &str) -> String {
             )
         }
         Kind::Bytes { max, .. } => format!("at most {} long", counted(*max as u64, "byte")),
+        Kind::Geometry(geometries) => geometries.wanted(),
         Kind::Enum(members) => format!("one of {}", members.shown()),
         Kind::Set(members) => format!("some of {}", members.shown()),
         Kind::Time(Times { digits }) => {
