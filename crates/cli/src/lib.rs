@@ -159,8 +159,7 @@ fn without_command(error: clap::Error, typed: &Typed) -> u8 {
     if error.kind() == ErrorKind::DisplayHelp
         && let Some(screen) = help::short(&typed.arguments)
     {
-        let _ = commands::print(&screen);
-        return DONE;
+        return shown(commands::print(&screen), typed);
     }
     let mut error = hints::advise(error, &typed.arguments);
     let told = error.to_string();
@@ -170,15 +169,23 @@ fn without_command(error: clap::Error, typed: &Typed) -> u8 {
         let hidden = hidden.strip_prefix("error: ").unwrap_or(&hidden);
         error = clap::Error::raw(error.kind(), hidden);
     }
-    // Nobody is left to tell when the stream is closed.
-    let _ = error.print();
+    let printed = error.print();
     if !error.use_stderr() {
-        return DONE;
+        return shown(commands::printed(printed).map_err(Into::into), typed);
     }
+    // Nobody is left to tell when standard error is closed.
     if typed.json {
         let _ = commands::print(&render::misuse(&error));
     }
     USAGE
+}
+
+/// The exit code of help.
+fn shown(printed: anyhow::Result<()>, typed: &Typed) -> u8 {
+    match printed {
+        Ok(()) => DONE,
+        Err(error) => failed(error, false, typed, None),
+    }
 }
 
 /// The exit code of a load that put so many bad rows aside, or of a bench with so many cells that failed.

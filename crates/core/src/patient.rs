@@ -22,6 +22,31 @@ pub fn unbuffered(stream: &impl std::os::windows::io::AsHandle) -> io::Result<Fi
     Ok(File::from(stream.as_handle().try_clone_to_owned()?))
 }
 
+/// Whether the process was started with standard output closed. Rust opens `/dev/null` in its place, which takes everything.
+#[must_use]
+pub fn stdout_was_closed() -> bool {
+    started::CLOSED.load(std::sync::atomic::Ordering::Relaxed)
+}
+
+mod started {
+    use std::sync::atomic::AtomicBool;
+
+    pub(super) static CLOSED: AtomicBool = AtomicBool::new(false);
+
+    /// Run by the loader, before Rust's own start. A Python that runs us has kept the stream as it was.
+    #[cfg(target_os = "linux")]
+    #[used]
+    #[unsafe(link_section = ".init_array")]
+    static LOOK: extern "C" fn() = {
+        extern "C" fn look() {
+            // SAFETY: the call takes any number, and says whether it is an open file's.
+            let closed = unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFD) } < 0;
+            CLOSED.store(closed, std::sync::atomic::Ordering::Relaxed);
+        }
+        look
+    };
+}
+
 /// Waits where what is within would say that there is nothing to read yet, or no room to write.
 #[derive(Debug)]
 pub struct Patient<F>(pub F);

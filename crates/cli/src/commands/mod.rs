@@ -369,7 +369,12 @@ pub(crate) fn print(text: &str) -> Result<()> {
 
 /// The same with an error that can say what was done before.
 fn print_all(text: &str) -> inrush::Result<()> {
-    match write_out(render::legible(text).as_bytes()) {
+    printed(write_out(render::legible(text).as_bytes()))
+}
+
+/// What became of words for standard output.
+pub(crate) fn printed(outcome: io::Result<()>) -> inrush::Result<()> {
+    match outcome {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             let why = inrush::error::reason(&error);
             Err(Error::new(Kind::Output, format!("cannot write to standard output: {why}")))

@@ -376,6 +376,17 @@ fn a_file_that_is_changed_while_it_is_read_is_not_loaded() {
 }
 
 #[test]
+fn help_that_can_not_be_written_is_a_failure() {
+    for args in [&["--help"][..], &["-h"], &["load", "--help"], &["--version"], &["strategies"]] {
+        let mut command = Command::new(INRUSH);
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let run = command.args(args).stdout(full).output().unwrap();
+        let run = Outcome::of(args.join(" "), (run.status, run.stdout, run.stderr)).exits(1);
+        run.says(&["cannot write to standard output"]);
+    }
+}
+
+#[test]
 fn a_load_whose_report_is_lost_is_said_to_be_committed() {
     let fixture = Fixture::new();
     fixture.write("a.csv", "id\n1\n2\n");

@@ -362,6 +362,9 @@ impl Bucket {
                 "check the spelling of the bucket, and the variables {prefix}_... that say whose store it is"
             ),
             Some("408" | "429") => "try again later".to_owned(),
+            Some("501") => {
+                "the store has no such request: fetch the object, and load that file".to_owned()
+            }
             Some(status) if status.starts_with('5') => "try again later".to_owned(),
             _ if why.contains("incorrectly configured region") => {
                 format!("set {prefix}_REGION to the region of the bucket")

@@ -12,7 +12,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use ureq::config::Config;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
-use ureq::{Agent, AsSendBody, Body, Proxy, ProxyProtocol};
+use ureq::{Agent, AsSendBody, Body, Proxy, ProxyBuilder, ProxyProtocol};
 
 use super::trouble::{Again, Trouble};
 use crate::stored::Fault;
@@ -122,18 +122,43 @@ fn proxy_variable() -> Option<&'static str> {
     PROXIES.into_iter().find(names_one)
 }
 
-/// What is wrong with a proxy that the request should go by, and that speaks no HTTP: ureq, as it is built here, would go without it.
+/// The first variable that is set, where that names no proxy.
+fn misnamed(uri: &http::Uri) -> Option<&'static str> {
+    let set = PROXIES
+        .into_iter()
+        .find(|name| env::var_os(name).is_some_and(|value| !value.is_empty()))?;
+    let is_misnamed = proxy_variable() != Some(set) && !goes_without(uri);
+    is_misnamed.then_some(set)
+}
+
+/// Whether the request goes by no proxy, whichever there is.
+fn goes_without(uri: &http::Uri) -> bool {
+    let hosts = ["NO_PROXY", "no_proxy"]
+        .into_iter()
+        .find_map(|name| env::var(name).ok())
+        .unwrap_or_default();
+    let any = hosts.split(',').fold(Proxy::builder(ProxyProtocol::Http), ProxyBuilder::no_proxy);
+    any.build().is_ok_and(|proxy| proxy.is_no_proxy(uri))
+}
+
+/// What is wrong with a proxy that the request should go by, and that is none, or speaks no HTTP: ureq, as it is built here, would go
+/// without it.
 fn unspoken(uri: &http::Uri) -> Option<Fault> {
-    let proxy = proxy_of(uri).filter(|proxy| !speaks_http(proxy))?;
-    let fault = Fault::new(format!(
-        "{} names the SOCKS proxy {}:{}, and only proxies of HTTP are spoken to",
-        proxy_variable()?,
-        proxy.host(),
-        proxy.port()
-    ));
+    let what = match misnamed(uri) {
+        Some(variable) => format!("{variable} names no proxy that is known"),
+        None => {
+            let proxy = proxy_of(uri).filter(|proxy| !speaks_http(proxy))?;
+            format!(
+                "{} names the SOCKS proxy {}:{}, and only proxies of HTTP are spoken to",
+                proxy_variable()?,
+                proxy.host(),
+                proxy.port()
+            )
+        }
+    };
     let way = Way::of(uri);
     let host = bare(&way.host);
-    Some(fault.advise(format!(
+    Some(Fault::new(what).advise(format!(
         "name an http:// or https:// proxy there; NO_PROXY={host} goes without one"
     )))
 }

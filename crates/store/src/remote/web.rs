@@ -140,6 +140,11 @@ impl Web {
                 Again::Never,
             ),
             404 | 410 => ("has no such file", "check the spelling of the address", Again::Never),
+            501 => (
+                "does not do what giving the file takes",
+                "fetch it with curl, and load that file",
+                Again::Never,
+            ),
             408 | 429 | 500..=599 => ("cannot give the file now", "try again later", Again::Always),
             _ => ("does not give the file", "look at it in a browser", Again::Never),
         };

@@ -17,7 +17,7 @@ use inrush_core::Job;
 use inrush_core::encode::{self, Shape};
 use inrush_core::error::{Aftermath, Error, Kind, Result};
 use inrush_core::flow::{Ack, Chunk, Encode, Wire};
-use inrush_core::patient::{Patient, unbuffered};
+use inrush_core::patient::{Patient, stdout_was_closed, unbuffered};
 use inrush_core::target::{Lane, Load, Sent, Verdict};
 
 /// A load under way.
@@ -82,6 +82,9 @@ impl<'a> StdoutLoad<'a> {
     pub(crate) fn start(job: &'a Job) -> Result<Box<dyn Load + 'a>> {
         let format = Place::of(&job.location).format;
         let layout = Layout::of(job);
+        if stdout_was_closed() {
+            return Err(Error::target("cannot write to standard output: it is closed"));
+        }
         let file = unbuffered(&io::stdout()).map_err(|error| failed(&error))?;
         let file = Patient(file);
         let to = match format {

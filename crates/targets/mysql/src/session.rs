@@ -113,15 +113,24 @@ impl<'a> Session<'a> {
             Some(client) => Ok(client),
             None => self.round_trip.time(|| Client::connect(&self.place, self.stop)),
         };
-        match connected {
+        let error = match connected {
             Ok(client) => {
                 self.id = client.id;
                 self.client = Some(client);
-                Ok(())
+                return Ok(());
             }
-            Err(Failure::Lost(lost)) => Err(lost.no_connection(&self.place.shown, &ADVICE)),
-            Err(failure) => Err(self.explain(failure)),
-        }
+            Err(Failure::Stopped) => return Err(Error::interrupted()),
+            Err(Failure::Lost(lost)) => lost.no_connection(&self.place.shown, &ADVICE),
+            Err(failure) => self.explain(failure),
+        };
+        // Another server, user or password may stand there.
+        Err(match &self.place.passed_over {
+            Some(path) => error.advise(format!(
+                "what {0} says is not taken, for everybody may write to it: chmod o-w {0}",
+                path.display()
+            )),
+            None => error,
+        })
     }
 
     /// Once this one is through, whoever connects next may have the connection: nothing was set that bears on a load.
@@ -317,16 +326,7 @@ impl<'a> Session<'a> {
                 .advise("a statement that is taken back, for a bad row in it, uses numbers up: --set rows_per_statement=1 takes one for each row");
         }
         match code {
-            1045 | 1698 => {
-                let error = error.advise("check the user in the URL; the password comes from the URL, MYSQL_PWD, INRUSH_PASSWORD or ~/.my.cnf");
-                match &self.place.passed_over {
-                    Some(path) => error.advise(format!(
-                        "what {0} says is not taken, for everybody may write to it: chmod o-w {0}",
-                        path.display()
-                    )),
-                    None => error,
-                }
-            }
+            1045 | 1698 => error.advise("check the user in the URL; the password comes from the URL, MYSQL_PWD, INRUSH_PASSWORD or ~/.my.cnf"),
             1040 | 1203 | 1226 => error.advise(
                 "ask for a higher limit: a load takes one connection for each of its --lanes, and one besides where it fills a hidden table",
             ),

@@ -213,6 +213,29 @@ fn a_reader_that_has_enough_is_no_failure_and_a_full_device_is_one() {
     }
 }
 
+/// Rust opens `/dev/null` in the place of a stream that is closed.
+#[test]
+fn rows_for_a_closed_standard_output_are_no_rows_written() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id\n1\n");
+    let run = |command: &str| {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", command, INRUSH]).current_dir(fixture.dir());
+        let out = shell.output().unwrap();
+        (out.status.code(), String::from_utf8(out.stderr).unwrap())
+    };
+    for target in ["csv:-", "jsonl:-", "arrow:-"] {
+        let (code, said) = run(&format!("exec \"$0\" load in.csv {target} >&-"));
+        assert_eq!(code, Some(1), "{target}: {said}");
+        assert!(said.contains("cannot write to standard output: it is closed"), "{said}");
+        let (code, said) = run(&format!("exec \"$0\" load in.csv {target} <>/dev/null >&0"));
+        assert_eq!(code, Some(0), "{target}: {said}");
+    }
+    // Words that nobody wants are no failure.
+    let (code, said) = run("exec \"$0\" load in.csv t.db >&-");
+    assert_eq!(code, Some(0), "{said}");
+}
+
 /// Node and ssh leave such pipes to what they start.
 #[test]
 fn standard_input_and_output_that_do_not_block_are_waited_for() {

@@ -229,6 +229,7 @@ fn what_a_server_answers_instead_of_the_file_is_said() {
         (403, "refuses the file (403 Forbidden)"),
         (404, "has no such file (404 Not Found)"),
         (418, "does not give the file"),
+        (501, "does not do what giving the file takes"),
     ] {
         let web = Web::of(move |_| Answer::of(status, "<html>no</html>"));
         let run = fixture.refuses(&[&web.url("in.csv"), "t.db"]);

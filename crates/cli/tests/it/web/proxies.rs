@@ -60,6 +60,25 @@ fn a_proxy_that_is_not_spoken_to_is_not_passed_by() {
 }
 
 #[test]
+fn a_variable_that_names_no_proxy_is_not_passed_by() {
+    let fixture = Fixture::new();
+    let web = Web::file(Served::new("id\n1\n"));
+    let url = web.url("in.csv");
+    for proxy in ["socks9://ann:tiger-7-teeth@127.0.0.1:1", "http://", "http://a b"] {
+        let variables = [("HTTPS_PROXY", proxy), ("HTTP_PROXY", "http://127.0.0.1:1")];
+        let run = by(&fixture, &url, &variables).exits(1);
+        let run = run.says(&["HTTPS_PROXY names no proxy", "NO_PROXY=127.0.0.1 goes without one"]);
+        assert!(!run.stderr.contains("tiger"), "{run:?}");
+        for hosts in ["127.0.0.1", "example.org,127.0.0.1", "*"] {
+            by(&fixture, &url, &[("HTTPS_PROXY", proxy), ("NO_PROXY", hosts)]).exits(0);
+            std::fs::remove_file(fixture.path("t.db")).unwrap();
+        }
+    }
+    // Empty is not set.
+    by(&fixture, &url, &[("ALL_PROXY", "")]).exits(0);
+}
+
+#[test]
 fn a_host_that_goes_without_the_proxy_is_named_itself() {
     let fixture = Fixture::new();
     let (port, proxy) = (silent_port(), format!("http://127.0.0.1:{}", silent_port()));

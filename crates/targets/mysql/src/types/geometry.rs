@@ -188,10 +188,13 @@ struct Writer<'c, 'a> {
 impl<'a> Writer<'_, 'a> {
     fn whole<R: Read<'a>>(&self, from: &mut R, out: &mut Vec<u8>) -> Result<(), Misfit<'a>> {
         let sort = self.geometry(from, COLLECTION, 0, out)?;
-        match self.column.only {
-            Some(only) if only != sort => Err((Code::Type, self.wanted)),
-            _ => Ok(()),
-        }
+        let is_fit = match self.column.only {
+            None => true,
+            // Those of points, lines and polygons are collections, too.
+            Some(COLLECTION) => sort > POLYGON,
+            Some(only) => sort == only,
+        };
+        if is_fit { Ok(()) } else { Err((Code::Type, self.wanted)) }
     }
 
     /// One geometry, and what it is.
@@ -583,6 +586,8 @@ mod tests {
         {
             assert_eq!(kept("geomcollection", value.as_bytes()), Ok(none.to_owned()), "{value}");
         }
+        assert!(kept("geometrycollection", b"MULTIPOINT(1 2)").is_ok());
+        assert!(kept("geometrycollection", b"POINT(1 2)").is_err());
         for text in [
             "LINESTRING(0 0,1 1)",
             "POLYGON((0 0,9 0,9 9,0 0),(1 1,2 1,2 2,1 1))",
