@@ -4,6 +4,8 @@ use std::fmt;
 
 use percent_encoding::percent_decode_str;
 
+use crate::limits::Limit;
+
 /// The result of anything that can fail in this library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -148,12 +150,22 @@ impl Error {
     /// What a user gets whose system starts no more threads.
     pub fn no_thread(error: &std::io::Error) -> Self {
         Self::target(format!("cannot start a thread: {}", reason(error)))
+            .perhaps_of(Limit::Memory)
             .advise("raise the limit of processes (ulimit -u, or pids.max of a container)")
     }
 
     /// What a user gets who stops something.
     pub fn interrupted() -> Self {
         Self::new(Kind::Interrupted, "interrupted")
+    }
+
+    /// Adds what raises a limit that may have been reached, where there is one.
+    #[must_use]
+    pub fn perhaps_of(self, limit: Limit) -> Self {
+        match limit.advice() {
+            Some(advice) => self.advise(advice),
+            None => self,
+        }
     }
 
     /// Adds something the user can try.
@@ -390,13 +402,31 @@ fn login(url: &str) -> Option<&str> {
     Some(login)
 }
 
-/// What the system says of a failure, without Rust's "(os error N)".
+/// What the system says of a failure, without Rust's "(os error N)", and what raises the limit that is reached.
 pub fn reason(error: &std::io::Error) -> String {
     let mut text = error.to_string();
     if let Some(at) = text.find(" (os error") {
         text.truncate(at);
     }
-    text
+    match reached(error) {
+        Some(limit) => format!("{text}: {}", limit.cure()),
+        None => text,
+    }
+}
+
+/// The limit of this process that a failure is of.
+#[cfg(unix)]
+fn reached(error: &std::io::Error) -> Option<Limit> {
+    match error.raw_os_error()? {
+        libc::EMFILE => Some(Limit::OpenFiles),
+        libc::EFBIG => Some(Limit::FileSize),
+        _ => None,
+    }
+}
+
+#[cfg(not(unix))]
+fn reached(_error: &std::io::Error) -> Option<Limit> {
+    None
 }
 
 /// A value as messages show it: quoted, what can't be seen escaped, cut to 60 characters.

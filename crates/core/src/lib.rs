@@ -27,6 +27,7 @@ pub mod flow;
 pub mod guard;
 pub mod job;
 pub mod ledger;
+pub mod limits;
 pub mod locks;
 pub mod mentions;
 pub mod moments;

@@ -16,6 +16,7 @@ use crate::library::{
     SUCCESS, StatementHandle, VectorHandle, kind,
 };
 use inrush_core::error::Error;
+use inrush_core::limits::Limit;
 use inrush_core::locks::{self, Claim, FileLock};
 use inrush_core::pending::{Named, not_at_its_name};
 use inrush_core::signature;
@@ -689,6 +690,10 @@ pub(super) fn explain(shown: &str, refusal: &Refusal) -> Error {
     if lower.contains("no space left") || lower.contains("disk full") {
         return Error::target(format!("the disk is full: {message}"))
             .advise("make room on the file system of the database");
+    }
+    let limits = [("file too large", Limit::FileSize), ("too many open files", Limit::OpenFiles)];
+    if let Some((_, limit)) = limits.into_iter().find(|(words, _)| lower.contains(words)) {
+        return Error::target(format!("{shown}: {message}")).advise(limit.cure());
     }
     if refusal.cause == Cause::Memory {
         return Error::target(format!("{shown}: {message}"))

@@ -13,6 +13,7 @@ use libloading::Library as Shared;
 use crate::TARGET;
 use inrush_core::Request;
 use inrush_core::error::{Error, Result};
+use inrush_core::limits::Limit;
 
 /// Names the library, where no option does.
 const VARIABLE: &str = "INRUSH_DUCKDB_LIB";
@@ -341,10 +342,16 @@ enum Why {
 
 fn named_fails(by: &str, path: &Path, why: &Why) -> Error {
     match why {
-        Why::Absent(words) => get_one(Error::usage(format!(
-            "{by} {}: this library can't be loaded: {words}",
-            path.display()
-        ))),
+        Why::Absent(words) => {
+            let error = Error::usage(format!(
+                "{by} {}: this library can't be loaded: {words}",
+                path.display()
+            ));
+            match Limit::Memory.advice().filter(|_| words.contains("map segment")) {
+                Some(advice) => error.advise(advice),
+                None => get_one(error),
+            }
+        }
         Why::Unfit(_) => unfit(path, why),
     }
 }

@@ -51,7 +51,10 @@ pub(super) fn claim(text: &str) -> Option<Location> {
 /// The URL without the password, and of the parameters only the socket.
 fn shown(url: &Url) -> Option<String> {
     let mut plain = url.clone();
-    plain.set_password(None).ok()?;
+    // A URL without a host has none, and takes none to be taken away.
+    if plain.password().is_some() {
+        plain.set_password(None).ok()?;
+    }
     plain.set_query(None);
     plain.set_fragment(None);
     let socket = url.query_pairs().find(|(name, _)| name == "socket");
@@ -449,6 +452,8 @@ mod tests {
     fn passwords_are_not_shown() {
         let location = claim("mysql://u:secret@h:5/d?socket=/run/s.sock&ssl-ca=/x").unwrap();
         assert_eq!(location.shown, "mysql://u@h:5/d?socket=/run/s.sock");
+        assert_eq!(claim("mysql:///d").unwrap().shown, "mysql:///d");
+        assert_eq!(claim("mysql:///d?socket=/s").unwrap().shown, "mysql:///d?socket=/s");
         for url in [
             "mysql://u:secret@h:99999/d",
             "mysql://u:secret@",

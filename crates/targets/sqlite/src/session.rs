@@ -15,6 +15,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
 use crate::JOURNALS;
 use crate::facts::engine;
 use inrush_core::error::{Error, Kind, Result};
+use inrush_core::limits::Limit;
 use inrush_core::locks::{self, Claim, FileLock};
 use inrush_core::pending::{
     Named, Pending, directory, follow_link, no_directory, not_at_its_name, not_in_place, publish,
@@ -666,19 +667,24 @@ fn explain_code(path: &Path, code: c_int, message: &str) -> Error {
         ffi::SQLITE_NOTADB => not_a_database(path),
         ffi::SQLITE_CORRUPT => Error::target(format!("{shown} is damaged: {message}"))
             .advise(format!("look at it with: sqlite3 {shown} 'PRAGMA integrity_check'")),
-        ffi::SQLITE_FULL => Error::target(format!("the disk is full, or {shown} has reached its size limit"))
-            .advise(format!("make room on its file system: df -h {}", directory(path).display())),
+        ffi::SQLITE_FULL => {
+            Error::target(format!("the disk is full, or {shown} has reached its size limit"))
+                .perhaps_of(Limit::FileSize)
+                .advise(format!("make room on its file system: df -h {}", directory(path).display()))
+        }
         ffi::SQLITE_READONLY => Error::target(format!("{shown} is read-only"))
             .advise("check the permissions of the file and of its directory, where SQLite keeps its journal"),
         ffi::SQLITE_CANTOPEN if path.is_dir() => Error::target(format!("{shown} is a directory, not a database")),
         ffi::SQLITE_CANTOPEN => Error::target(format!("cannot open {shown}: {message}"))
+            .perhaps_of(Limit::OpenFiles)
             .advise("check the permissions of the file and of its directory"),
         ffi::SQLITE_INTERRUPT => Error::interrupted(),
         ffi::SQLITE_IOERR => {
             let error = Error::target(format!("{shown}: {message}"));
             match io::Error::last_os_error().raw_os_error() {
                 // EFBIG and ENOSPC arrive here when a write stops halfway.
-                Some(27 | 28) => error.advise("make room: the disk, a quota or a file size limit is reached"),
+                Some(27) => error.advise(Limit::FileSize.cure()),
+                Some(28) => error.advise("make room: the disk or a quota is full"),
                 _ => error,
             }
         }

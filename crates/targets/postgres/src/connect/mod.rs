@@ -81,7 +81,7 @@ pub(super) fn claim(text: &str) -> Option<Location> {
         // What makes no sense may hold a piece of a password where none belongs.
         let settings = of_uri(&uri).ok()?;
         addresses(&settings, &[]).ok()?;
-        uri.shown().ok()
+        Some(uri.shown())
     });
     let shown = shown.unwrap_or_else(|| without_secrets(text));
     Some(Location::new(text.to_owned(), shown, Vec::new()))

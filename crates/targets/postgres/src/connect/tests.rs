@@ -279,6 +279,11 @@ fn passwords_are_not_shown() {
     );
     assert_eq!(shown("postgres://u@%2Frun%2Fpg,[::1]:6/"), "postgres://u@%2Frun%2Fpg,[::1]:6");
     assert_eq!(shown("postgres://"), "postgres://");
+    assert_eq!(shown("postgres://?service=x&sslmode=require"), "postgres://?service=x");
+    assert_eq!(
+        shown("postgres:///?host=h&password=secret&dbname=d"),
+        "postgres://?host=h&dbname=d"
+    );
     for url in [
         "postgres://u:secret",
         "postgres://u:secret@h:99999/d",

@@ -114,15 +114,21 @@ impl<'a> Uri<'a> {
         Ok((hosts.join(","), ports.join(",")))
     }
 
-    /// The URI without the password, and of the parameters only a socket's directory.
-    pub(super) fn shown(&self) -> Result<String, String> {
-        let Self { scheme, user, servers, database, .. } = self;
+    /// The URI without the password, and of the parameters only what says which place it is.
+    pub(super) fn shown(&self) -> String {
+        const PLACE: [&str; 6] = ["service", "host", "hostaddr", "port", "dbname", "user"];
+        let Self { scheme, user, servers, database, parameters, .. } = self;
         let at = if user.is_empty() { "" } else { "@" };
         let slash = if database.is_empty() { "" } else { "/" };
-        let host = self.parameters()?.into_iter().rev().find(|(name, _)| name == "host");
-        let directory = host.filter(|(_, host)| host.starts_with('/'));
-        let directory = directory.map(|(_, host)| format!("?host={host}")).unwrap_or_default();
-        Ok(format!("{scheme}://{user}{at}{servers}{slash}{database}{directory}"))
+        let is_shown = |parameter: &&str| {
+            let name = parameter.split('=').next().unwrap_or_default();
+            // Around an @ may be a password that was not encoded.
+            PLACE.contains(&name) && !parameters.contains('@')
+        };
+        let shown: Vec<&str> = parameters.split('&').filter(is_shown).collect();
+        let mark = if shown.is_empty() { "" } else { "?" };
+        let shown = shown.join("&");
+        format!("{scheme}://{user}{at}{servers}{slash}{database}{mark}{shown}")
     }
 
     /// Whether the name of a parameter may be a piece of a password with a `&` or an `@` that was not encoded.
