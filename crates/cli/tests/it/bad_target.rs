@@ -434,6 +434,29 @@ fn a_character_of_a_password_that_ends_the_host_is_to_be_escaped() {
 }
 
 /// As a container with too small a `pids.max`: a thread is a process to it.
+/// Libraries say that a file can't be opened, or that the disk is full.
+#[test]
+fn a_limit_of_open_files_or_of_their_sizes_is_named() {
+    let fixture = Fixture::new();
+    let rows: String = (0..50_000).map(|n| format!("{n},name {n}\n")).collect();
+    fixture.write("in.csv", format!("id,name\n{rows}"));
+    let run = |limit: &str, target: &str| {
+        let script = format!("ulimit {limit}; exec \"$0\" load in.csv {target}");
+        let mut command = Command::new("bash");
+        command.args(["-c", &script]).arg(INRUSH).current_dir(fixture.dir());
+        Outcome::of(script, finish(start(&mut command), b""))
+    };
+    for (limit, target) in
+        [("-n 5", "t.db"), ("-n 6", "t.db"), ("-n 7", "t.db"), ("-n 5", "t.duckdb")]
+    {
+        run(limit, target).exits(1).says(&["raise the limit of open files (ulimit -n)"]);
+    }
+    for target in ["t.db", "t.duckdb"] {
+        let run = run("-f 100", target).exits(1);
+        run.says(&["raise the limit of a file's size (ulimit -f)"]);
+    }
+}
+
 #[test]
 fn a_limit_of_processes() {
     let fixture = Fixture::new();

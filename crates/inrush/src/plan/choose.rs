@@ -12,7 +12,7 @@ use crate::plan::spoilt;
 use crate::plan::steps;
 use crate::plan::{
     Action, Choice, Durability, Facts, FieldFacts, Guarantee, IfExists, Inference, MatchBy,
-    OnConflict, RejectLimit, Request, TargetFacts, Verify,
+    OnConflict, RejectLimit, Request, TableFacts, TargetFacts, Verify,
 };
 use crate::target::{Fit, Knobs, Strategy, Target};
 use inrush_core::error::{Error, Kind, Result};
@@ -178,6 +178,18 @@ pub(crate) fn choose_because(
     })
 }
 
+/// Whether the source is a line that could be anything, an error message among others, and was taken for a header for want of another.
+fn is_another_line(request: &Request, facts: &Facts, found: &TableFacts) -> bool {
+    let source = &facts.source;
+    let is_known = |field| source.is_one_of(field, &found.columns);
+    source.header
+        && source.header_is_detected
+        && request.dialect.header.is_none()
+        && source.rows_seen == 0
+        && !found.columns.is_empty()
+        && !source.taken().into_iter().any(is_known)
+}
+
 fn action(
     request: &Request,
     facts: &Facts,
@@ -228,6 +240,14 @@ fn action(
                 "--if-exists fail asks for this error; leave it out, or name another --table",
             ))
         }
+        IfExists::Replace if is_another_line(request, facts, found) => Err(Error::new(
+            Kind::Target,
+            format!(
+                "the source has one line and no rows, and the line names no column of table {table}, which --if-exists replace drops"
+            ),
+        )
+        .advise("check that it is the file you mean")
+        .advise("--header yes if the line has the names of the new table's columns")),
         IfExists::Replace => Ok(Action::Replace),
         IfExists::Truncate => Ok(Action::Truncate),
         IfExists::Append => Ok(Action::Append),
@@ -852,7 +872,7 @@ fn promises(offered: Durability, asked: Durability) -> bool {
 #[cfg(all(test, feature = "sqlite"))]
 mod tests {
     use super::*;
-    use crate::plan::{SourceFacts, TableFacts};
+    use crate::plan::SourceFacts;
     use crate::target::find;
     use inrush_core::LoadOptions;
 

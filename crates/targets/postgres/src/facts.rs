@@ -352,7 +352,10 @@ pub(super) fn engine(version: &str) -> String {
 fn schema_for(session: &mut Session<'_>, name: &TableName) -> Result<(String, bool)> {
     let place = match &name.schema {
         Some(schema) => literal(schema),
-        None => "pg_catalog.current_schema()".to_owned(),
+        // That of temporary tables may be on the path as well, and what is in it goes with the session.
+        None => "(SELECT s FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) WITH ORDINALITY p(s, at) \
+             WHERE s !~ '^pg_temp_' ORDER BY at LIMIT 1)"
+            .to_owned(),
     };
     let schema = format!(
         "SELECT nspname, pg_catalog.has_schema_privilege(oid, 'CREATE') FROM pg_catalog.pg_namespace WHERE nspname = {place}"

@@ -306,6 +306,7 @@ over_every_target! {
         tables::a_plan_touches_nothing,
         tables::a_header_alone_is_a_table_without_rows,
         tables::an_empty_file_is_an_error,
+        tables::a_line_that_is_no_header_replaces_no_table,
         tables::an_empty_array_has_no_rows,
         tables::a_report_adds_up,
         tables::bytes_that_are_asked_for_are_the_files_own,

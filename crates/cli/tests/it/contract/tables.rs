@@ -69,6 +69,28 @@ pub(super) fn an_empty_file_is_an_error<P: Place>() {
     });
 }
 
+/// An error message, as a program that failed may have left in the place of its rows.
+pub(super) fn a_line_that_is_no_header_replaces_no_table<P: Place>() {
+    // Of a file that is replaced nobody looks at the columns: it may be damaged.
+    if P::TRAITS.takes_any || P::TRAITS.target == "files" {
+        return;
+    }
+    P::for_each(|place| {
+        let files = place.files();
+        files.write("in.csv", "id,name\n1,a\n").write("hello.csv", "hello\n");
+        load(place, &["in.csv"]).exits(0);
+        let replace = ["hello.csv", "--if-exists", "replace"];
+        let said = ["the line names no column of table", "--header yes if the line has the names"];
+        refuses(place, &COLUMNS, &replace).says(&said);
+        files.write("hello.csv", "id,name\n");
+        load(place, &replace).exits(0);
+        assert_eq!(all_of(place, &COLUMNS), records(""));
+        files.write("hello.csv", "what,ever\n");
+        load(place, &[&replace[..], &["--header", "yes"]].concat()).exits(0);
+        assert_eq!(all_of(place, &["what", "ever"]), records(""));
+    });
+}
+
 pub(super) fn an_empty_array_has_no_rows<P: Place>() {
     P::for_each(|place| {
         let files = place.files();
