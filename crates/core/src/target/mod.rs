@@ -154,6 +154,14 @@ pub trait Target: Sync {
         Ok(())
     }
 
+    /// Whether the key that rows of an existing table would be compared by, that of `--key` or its primary one, can be compared by at all.
+    ///
+    /// # Errors
+    /// Why not, and what to try.
+    fn compares_by(&self, _request: &Request, _facts: &TargetFacts) -> Result<()> {
+        Ok(())
+    }
+
     /// What to try where `--key` names columns of an existing table that no key of it keeps unique.
     fn unique_key(&self, _table: &str, columns: &[String], _facts: &TargetFacts) -> String {
         format!("make one first: CREATE UNIQUE INDEX ... ({})", columns.join(","))

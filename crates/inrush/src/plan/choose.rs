@@ -586,6 +586,9 @@ fn key(
         .advise("--verify count compares the number of rows"));
     }
     let there = facts.target.table.as_ref().filter(|_| !action.makes_table());
+    if there.is_some() {
+        target.compares_by(request, &facts.target)?;
+    }
     let of_table = there.filter(|table| !table.takes_any || request.primary_key.is_empty());
     let primary = of_table.map_or(&request.primary_key, |table| &table.primary_key);
     let defined = there.filter(|table| !table.takes_any);

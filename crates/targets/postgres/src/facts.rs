@@ -53,6 +53,8 @@ pub(super) struct ServerFacts {
     pub(super) weakest_part: Option<String>,
     /// Foreign keys of the existing table that refer to itself.
     pub(super) own_keys: Vec<OwnKey>,
+    /// Keys of the existing table that can wait for the end of a transaction.
+    pub(super) late_keys: Vec<LateKey>,
     /// Constraint triggers of the existing table that can wait for the end of a transaction.
     pub(super) late_triggers: Vec<String>,
     /// Publications that have whatever table is made in the schema, and are followed by its name.
@@ -135,6 +137,7 @@ pub(super) fn gather(
     if let Some(found) = &table {
         server.always_identity.clone_from(&found.always_identity);
         server.own_keys.clone_from(&found.own_keys);
+        server.late_keys.clone_from(&found.late_keys);
         server.late_triggers.clone_from(&found.late_triggers);
         server.weakest_part.clone_from(&found.weakest_part);
         (server.is_secured, server.triggers_decide) = (found.is_secured, found.triggers_decide);
@@ -424,6 +427,8 @@ pub(super) struct Found {
     is_ruled: bool,
     /// Foreign keys that refer to the table itself.
     own_keys: Vec<OwnKey>,
+    /// Keys that can wait.
+    late_keys: Vec<LateKey>,
     /// Constraint triggers that can wait.
     late_triggers: Vec<String>,
 }
@@ -531,15 +536,17 @@ fn table_facts(session: &mut Session<'_>, entry: TextRows) -> Result<Option<Foun
         ..TableFacts::default()
     };
     let first_row = ddl::first_row(&ddl::Table::in_schema(&schema, &facts.name));
-    let [_, columns, keys, references, own_keys, late_triggers, first_row] = session.tables([
-        PLAIN_NAMES,
-        &columns_of(&oid),
-        &keys_of(&oid),
-        &references_to(&oid),
-        &orphans::own_keys(&oid),
-        &orphans::late_triggers(&oid),
-        &first_row,
-    ])?;
+    let [_, columns, keys, late_keys, references, own_keys, late_triggers, first_row] = session
+        .tables([
+            PLAIN_NAMES,
+            &columns_of(&oid),
+            &keys_of(&oid),
+            &late_keys_of(&oid),
+            &references_to(&oid),
+            &orphans::own_keys(&oid),
+            &orphans::late_triggers(&oid),
+            &first_row,
+        ])?;
     let always_identity = take_columns(columns, &mut facts);
     take_keys(keys, &mut facts);
     take_references(references, &mut facts);
@@ -554,6 +561,7 @@ fn table_facts(session: &mut Session<'_>, entry: TextRows) -> Result<Option<Foun
         weakest_part,
         is_ruled,
         own_keys: OwnKey::all(own_keys),
+        late_keys: LateKey::all(late_keys),
         late_triggers: late_triggers.into_iter().flatten().flatten().collect(),
     }))
 }
@@ -684,6 +692,74 @@ fn take_keys(keys: TextRows, facts: &mut TableFacts) {
     let of_one_null = unique.iter().filter(|((_, has_one_null), _)| *has_one_null);
     facts.null_keys = of_one_null.map(|(_, key)| key.clone()).collect();
     facts.unique_keys = unique.into_values().collect();
+}
+
+/// A key that is DEFERRABLE, by which the server compares no rows (ON CONFLICT), whatever other index is on its columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LateKey {
+    name: String,
+    is_primary: bool,
+    columns: Vec<String>,
+}
+
+fn late_keys_of(oid: &str) -> String {
+    format!(
+        "SELECT k.conname, k.contype = 'p', a.attname FROM pg_catalog.pg_constraint k \
+         CROSS JOIN LATERAL pg_catalog.unnest(k.conkey) WITH ORDINALITY AS u(attnum, place) \
+         JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = u.attnum \
+         WHERE k.conrelid = {oid} AND k.contype IN ('p', 'u') AND k.condeferrable ORDER BY k.oid, u.place"
+    )
+}
+
+impl LateKey {
+    /// What [`late_keys_of`] has found.
+    fn all(rows: TextRows) -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::new();
+        for row in rows {
+            let mut row = row.into_iter().map(Option::unwrap_or_default);
+            let mut next = || row.next().unwrap_or_default();
+            let (name, is_primary, column) = (next(), next() == "t", next());
+            match all.last_mut().filter(|last| last.name == name) {
+                Some(last) => last.columns.push(column),
+                None => all.push(Self { name, is_primary, columns: vec![column] }),
+            }
+        }
+        all
+    }
+}
+
+/// Whether rows can be compared by the key that is asked for.
+pub(super) fn compares_by(request: &Request, facts: &TargetFacts) -> Result<()> {
+    let server = ServerFacts::of(facts);
+    let is_named = |key: &&LateKey| {
+        let is_one =
+            |name: &String| request.key.iter().any(|asked| asked.eq_ignore_ascii_case(name));
+        key.columns.len() == request.key.len() && key.columns.iter().all(is_one)
+    };
+    let is_asked = |key: &&LateKey| match request.key.is_empty() {
+        true => key.is_primary,
+        false => is_named(key),
+    };
+    let Some(LateKey { name, is_primary, columns }) = server.late_keys.iter().find(is_asked) else {
+        return Ok(());
+    };
+    let table = facts.table.as_ref().map_or(server.table.as_str(), |table| &table.name);
+    let kind = if *is_primary { "PRIMARY KEY" } else { "UNIQUE" };
+    let quoted: Vec<String> = columns.iter().map(|column| quote(column)).collect();
+    Err(Error::new(
+        Kind::Target,
+        format!(
+            "--on-conflict {}: the key ({}) of table {table} is DEFERRABLE (constraint {name}), and PostgreSQL compares rows by no such key",
+            request.on_conflict,
+            columns.join(", ")
+        ),
+    )
+    .advise(format!(
+        "make it one that holds at once: ALTER TABLE {} DROP CONSTRAINT {name}, ADD CONSTRAINT {name} {kind} ({})",
+        quote(table),
+        quoted.join(", "),
+        name = quote(name)
+    )))
 }
 
 /// Tables whose foreign keys look at one of those whose rows go when this one's are deleted: it, its partitions, what a view reads, and

@@ -194,6 +194,10 @@ impl Target for Postgres {
         [fit::cautions(job), encode::cautions(job)].concat()
     }
 
+    fn compares_by(&self, request: &Request, facts: &TargetFacts) -> Result<()> {
+        facts::compares_by(request, facts)
+    }
+
     fn spell(&self, column: &Column, _plan: &Job) -> String {
         ddl::declared(column)
     }

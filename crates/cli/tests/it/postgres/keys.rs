@@ -25,6 +25,36 @@ fn a_primary_key_is_declared_and_kept() {
     });
 }
 
+/// Whatever index there is besides, and as the message says it is one afterwards.
+#[test]
+fn rows_are_compared_by_no_key_that_is_deferrable() {
+    for_each_server(|server| {
+        server.sql(
+            "CREATE TABLE t (id int PRIMARY KEY DEFERRABLE INITIALLY DEFERRED, a int, b int, \
+             CONSTRAINT \"t key\" UNIQUE (a, b) DEFERRABLE, c int UNIQUE)",
+        );
+        server.write("t.csv", "id,a,b,c\n1,1,1,1\n");
+        let load = ["t.csv", "--if-exists", "append", "--on-conflict", "update"];
+        let says = |key: &[&str], cure: &str| {
+            let run = server.refuses(&[&load[..], key].concat());
+            run.says(&["is DEFERRABLE", cure]);
+        };
+        let primary = "ALTER TABLE \"t\" DROP CONSTRAINT \"t_pkey\", ADD CONSTRAINT \"t_pkey\" PRIMARY KEY (\"id\")";
+        let unique = "ALTER TABLE \"t\" DROP CONSTRAINT \"t key\", ADD CONSTRAINT \"t key\" UNIQUE (\"a\", \"b\")";
+        says(&[], primary);
+        says(&["--key", "id"], primary);
+        says(&["--key", "b,a"], unique);
+        server.sql("CREATE UNIQUE INDEX ON t (id)");
+        says(&["--key", "id"], primary);
+        server.load(&[&load[..], &["--key", "c"]].concat()).exits(0);
+        server.sql(primary);
+        server.sql(unique);
+        server.load(&load).exits(0);
+        server.load(&[&load[..], &["--key", "a,b"]].concat()).exits(0);
+        assert_eq!(server.count("t"), 1);
+    });
+}
+
 #[test]
 fn a_null_in_the_primary_key_is_a_bad_row() {
     for_each_server(|server| {
