@@ -372,7 +372,6 @@ mod tests {
     use super::*;
     use crate::bson::Raw;
     use crate::types::Wishes;
-    use inrush_core::value::double::Specials;
     use inrush_core::{Basis, Column, Type};
 
     fn encoder_of(column: &Column, wishes: Wishes) -> Documents {
@@ -406,8 +405,7 @@ mod tests {
         ];
         let mut encoders = Vec::new();
         for (decimals, text_timestamps) in [(true, false), (false, true)] {
-            let wishes =
-                Wishes { decimals, wide: !decimals, text_timestamps, specials: Specials::All };
+            let wishes = Wishes { decimals, wide: !decimals, text_timestamps, ..Wishes::ALL };
             for (ty, pinned) in types.iter().flat_map(|ty| [(*ty, true), (*ty, false)]) {
                 let column = Column {
                     name: "a".to_owned(),

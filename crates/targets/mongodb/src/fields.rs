@@ -61,11 +61,20 @@ pub(super) fn is_odd(name: &str) -> bool {
     name.starts_with('$') || name.contains('.')
 }
 
+/// Whether FerretDB takes a field's name and then fails to read its own documents, which it has as JSON: of what needs an escape there. Of
+/// fields within documents it does not mind.
+fn is_unreadable(name: &str) -> bool {
+    name.contains(|c: char| matches!(c, '"' | '\\') || c < ' ')
+}
+
 /// What the server has against a field's name.
 pub(super) fn name_fault(server: &ServerFacts) -> fn(&str) -> Option<String> {
     match () {
         () if server.is_ferret => |name| {
-            fault(name, "FerretDB takes no field whose name holds a point or begins with a dollar")
+            let unreadable = is_unreadable(name)
+                .then_some("FerretDB keeps no field whose name holds a quote, a backslash or a control character");
+            let odd = "FerretDB takes no field whose name holds a point or begins with a dollar";
+            fault(name, odd).or_else(|| unreadable.map(str::to_owned))
         },
         () if server.wire_version < ANY_NAMES => |name| {
             fault(name, "before MongoDB 5.0 no field's name holds a point or begins with a dollar")
@@ -104,6 +113,7 @@ pub(super) fn wishes_of(facts: &Facts, knobs: &Knobs) -> Wishes {
         decimals: !is_ferret,
         specials: if is_ferret { Specials::None } else { Specials::All },
         wide: knobs.is(&INTEGERS, "int64"),
+        nested_lists: !is_ferret,
         text_timestamps: knobs.is(&TIMESTAMPS, "text"),
     }
 }

@@ -116,6 +116,11 @@ impl<'t> Walker<'t> {
             match self.blank().ok_or(A_DOCUMENT)? {
                 b']' => break,
                 b',' => self.at += 1,
+                b'[' if !self.wishes.nested_lists => {
+                    return Err(
+                        "a JSON document without lists within lists, of which FerretDB keeps none",
+                    );
+                }
                 _ => {
                     let name = itoa::Buffer::new().format(index).to_owned();
                     self.member(name.as_bytes(), depth, out)?;
@@ -492,8 +497,15 @@ mod tests {
         for text in ["{", r#"{"a\u0000b":1}"#, r#""\ud800""#, &digits, "1e9999", &deep] {
             assert!(back(text).is_err(), "{text}");
         }
-        let ferret = Wishes { decimals: false, specials: Specials::None, ..Wishes::ALL };
-        for text in ["12345678901234567890", "[150000000000000000000000]", "[-0.0]", "[-0]"] {
+        let ferret = Wishes {
+            decimals: false,
+            nested_lists: false,
+            specials: Specials::None,
+            ..Wishes::ALL
+        };
+        for text in
+            ["12345678901234567890", "[150000000000000000000000]", "[-0.0]", "[-0]", "{\"a\":[[]]}"]
+        {
             assert!(put(text.as_bytes(), ferret, &mut Vec::new()).is_err(), "{text}");
             assert!(back(text).is_ok(), "{text}");
         }

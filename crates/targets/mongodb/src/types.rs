@@ -15,6 +15,8 @@ use inrush_core::{Column, Type};
 pub(super) struct Wishes {
     /// The server has decimals.
     pub(super) decimals: bool,
+    /// The server has lists within lists.
+    pub(super) nested_lists: bool,
     /// Integers take 64 bits, whatever they are.
     pub(super) wide: bool,
     /// Timestamps stay as they are written.
@@ -25,8 +27,13 @@ pub(super) struct Wishes {
 
 impl Wishes {
     /// Nothing is kept otherwise than MongoDB does.
-    pub(super) const ALL: Self =
-        Self { decimals: true, wide: false, text_timestamps: false, specials: Specials::All };
+    pub(super) const ALL: Self = Self {
+        decimals: true,
+        nested_lists: true,
+        wide: false,
+        text_timestamps: false,
+        specials: Specials::All,
+    };
 
     /// Whether a number is to the server what it is here.
     pub(super) fn keeps(self, number: f64) -> bool {
@@ -307,8 +314,7 @@ mod tests {
 
     #[test]
     fn wishes_and_servers_change_the_kind_and_not_the_value() {
-        let none =
-            Wishes { decimals: false, wide: true, text_timestamps: true, specials: Specials::All };
+        let none = Wishes { decimals: false, wide: true, text_timestamps: true, ..Wishes::ALL };
         let ferret = Wishes { specials: Specials::None, ..Wishes::ALL };
         assert_eq!(stored(Type::Float, true, ferret, "-0.0"), None);
         assert!(stored(Type::Float, true, ferret, "-0.5").is_some());

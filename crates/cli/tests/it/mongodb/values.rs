@@ -220,6 +220,17 @@ fn wide_rows_long_values_and_odd_names() {
         server.write("odd.csv", "id,a.b\n1,2\n");
         if server.name().starts_with("ferretdb") {
             server.misused(&["odd.csv"]).says(&["FerretDB", "a.b", "--rename a.b=NEW"]);
+            // It would give out no document of the collection.
+            for name in [r"a\\b", r#"a\"b"#, r"a\tb", r"a\u0001b"] {
+                server.write("odd.jsonl", format!("{{\"id\":1,\"{name}\":2}}\n"));
+                server.misused(&["odd.jsonl"]).says(&["FerretDB keeps no field", "--rename"]);
+            }
+            server.write("odd.jsonl", r#"{"id":1,"d":{"a\tb":1,"c\\d":2,"e\"f":3}}"#);
+            server.load(&["odd.jsonl", "--verify", "checksum"]).exits(0);
+            server.write("lists.jsonl", "{\"id\":1,\"d\":[1]}\n{\"id\":2,\"d\":[[1]]}\n");
+            let said = ["lists.jsonl", "--type", "d=json"];
+            server.refuses(&said).says(&["line 2, column d", "lists within lists"]);
+            server.load(&["lists.jsonl"]).exits(0).prints(&["column d as text"]);
         }
     });
 }
