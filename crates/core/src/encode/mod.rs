@@ -220,6 +220,9 @@ pub enum AddedValue {
     Row,
 }
 
+/// What is said of NULL in a column that takes none.
+pub const NO_NULL: &str = "NULL where none is allowed";
+
 /// A value that its column can't hold unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadValue<'a> {
@@ -227,15 +230,15 @@ pub struct BadValue<'a> {
     pub column: usize,
     /// What sort of fault.
     pub code: Code,
-    /// What the column takes: "an integer", "a date (YYYY-MM-DD)". Words with a column's own numbers are made once, with its
-    /// encoder, and lent.
+    /// What the column takes: "an integer", "a date (YYYY-MM-DD)"; of NULL, why it takes none. Words with a column's own numbers are made
+    /// once, with its encoder, and lent.
     pub wanted: &'a str,
 }
 
 impl BadValue<'_> {
     /// NULL where the column takes none.
     pub fn null(column: usize) -> Self {
-        Self { column, code: Code::NotNull, wanted: "a value" }
+        Self { column, code: Code::NotNull, wanted: NO_NULL }
     }
 }
 
@@ -397,7 +400,7 @@ fn describe(shape: &Shape, row: &impl Row, bad: &BadValue<'_>) -> BadRecord {
         None => "NULL".to_owned(),
     };
     let message = match bad.code {
-        Code::NotNull => "NULL where none is allowed".to_owned(),
+        Code::NotNull => bad.wanted.to_owned(),
         Code::Range => format!("{value} is out of range for {}", bad.wanted),
         _ => {
             let name = shape.columns.get(bad.column).map_or("COLUMN", |column| &column.name);

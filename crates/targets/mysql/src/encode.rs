@@ -6,7 +6,7 @@ use crate::ddl;
 use crate::facts::{ServerFacts, engine, numbers};
 use crate::load::engine_of;
 use crate::types::{Class, Exact, Kept, LastDay, Modes, SessionZone, Store};
-use inrush_core::encode::{self, BadValue, EncodeRow, Row, Shape};
+use inrush_core::encode::{self, BadValue, EncodeRow, NO_NULL, Row, Shape};
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::flow::{Cell, Encode, Home, Span, Wire};
 use inrush_core::value::hex;
@@ -194,6 +194,9 @@ fn escaped(value: &[u8], places: impl Iterator<Item = usize>, out: &mut Vec<u8>)
     out.extend_from_slice(&value[done..]);
 }
 
+/// What is said of NULL in a table of the CSV engine.
+const NO_NULL_IN_CSV: &str = "NULL where none is allowed: tables of MySQL's CSV engine keep none, those of other strategies and engines do";
+
 /// How every loaded column stores its values.
 #[derive(Clone)]
 pub(super) struct Stores(Arc<[ColumnStore]>);
@@ -204,7 +207,8 @@ struct ColumnStore {
     real: Option<Real>,
     /// Whether the text that the server will show is known. Of other values only whether there is one is compared.
     compares: bool,
-    required: bool,
+    /// Why NULL is a bad value, where it is one.
+    no_null: Option<&'static str>,
 }
 
 /// A column of binary fractions: the server shows their values in digits of its own, so they compare as numbers.
@@ -258,7 +262,11 @@ impl Stores {
                 real: Real::of(&declared),
                 compares: store.compares(),
                 store,
-                required: column.required || !nullable,
+                no_null: match (nullable, column.required) {
+                    (false, _) => Some(NO_NULL_IN_CSV),
+                    (true, true) => Some(NO_NULL),
+                    (true, false) => None,
+                },
             })
         };
         job.choice.columns.iter().map(store).collect::<Result<_>>().map(Self)
@@ -383,7 +391,7 @@ impl<N: Notation> EncodeRow for RowEncoder<N> {
         let Wire { cells, values, bytes, .. } = wire;
         notation.open(stores.0.len(), bytes);
         for (column, of_column) in stores.0.iter().enumerate() {
-            let ColumnStore { store, class, real, compares, required } = of_column;
+            let ColumnStore { store, class, real, compares, no_null } = of_column;
             if column > 0 {
                 bytes.extend_from_slice(N::BETWEEN);
             }
@@ -395,8 +403,8 @@ impl<N: Notation> EncodeRow for RowEncoder<N> {
                 continue;
             }
             let Some((home, span)) = row.value(column, values) else {
-                if *required {
-                    return Err(BadValue::null(column));
+                if let Some(wanted) = *no_null {
+                    return Err(BadValue { wanted, ..BadValue::null(column) });
                 }
                 notation.null(column, bytes);
                 if *sums {
@@ -507,7 +515,7 @@ mod tests {
             for sums in [false, true] {
                 let (class, compares, store) = (store.class(), store.compares(), store.clone());
                 let column_store =
-                    ColumnStore { class, real: None, compares, store, required: false };
+                    ColumnStore { class, real: None, compares, store, no_null: None };
                 let encoder = RowEncoder {
                     stores: Stores(Arc::new([column_store])),
                     sums,

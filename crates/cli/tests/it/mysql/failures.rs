@@ -305,6 +305,16 @@ fn a_hidden_table_whose_csv_file_is_written_is_not_published_when_another_client
     });
 }
 
+#[test]
+fn null_in_a_table_of_the_csv_engine_is_a_bad_row_that_names_the_engine() {
+    for_some_servers(|server| {
+        server.write("t.csv", "a,b\n1,2\n3,\n");
+        let way = ["--strategy", "csv-file", "--set", "engine=csv", "--durability", "none"];
+        let run = server.refuses(&[&["t.csv"], &way[..]].concat());
+        run.says(&["line 3, column b", "NULL", "CSV engine"]);
+    });
+}
+
 /// Rows of [`open_load`].
 const OPEN: i64 = 6_000;
 
