@@ -1,5 +1,5 @@
 //! The line that clients write below the rows of a query, which says how many these are: `(3 rows affected)`, `(1 row)`,
-//! `3 rows selected.`
+//! `3 rows selected.` And the character by which DOS ended its files, U+001A.
 
 /// What such a line says behind the number.
 const WORDS: [&str; 8] = [
@@ -13,9 +13,15 @@ const WORDS: [&str; 8] = [
     "record(s) selected",
 ];
 
+/// The character by which DOS ended its files, and how it is named.
+const DOS_END: (&str, &str) = ("\u{1a}", "U+001A");
+
 /// The line without blanks around it, if it is such a one.
 pub fn footer(line: &[u8]) -> Option<&str> {
     let line = str::from_utf8(line).ok()?.trim();
+    if line == DOS_END.0 {
+        return Some(DOS_END.1);
+    }
     // Without parentheses or a full stop it may be a value: 3 rows.
     let inside = match line.strip_prefix('(') {
         Some(inside) => inside.strip_suffix(')')?,
@@ -30,6 +36,9 @@ pub fn footer(line: &[u8]) -> Option<&str> {
 
 /// How to leave out such a line, and what stands below it, as the time of a query may.
 pub fn footer_advice(footer: &str) -> String {
+    if footer == DOS_END.1 {
+        return "U+001A on a line of its own is how DOS ended its files: tr -d '\\032' leaves it out".to_owned();
+    }
     format!(
         "'{footer}' is what clients of databases write below the rows: sed '/^ *{footer}/,$d' leaves it out; SET NOCOUNT ON (sqlcmd, \
          SSMS), SET FEEDBACK OFF (SQL*Plus) and psql -P footer=off write none"

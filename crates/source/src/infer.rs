@@ -352,11 +352,8 @@ impl Observed {
                 Family::Moment => !read.reads.has_zone(),
                 Family::Truth | Family::Day => true,
             };
-            let stand = match family {
-                Family::Day => fits(self, Family::Day) + fits(self, Family::Moment),
-                _ => fits(self, family),
-            };
-            if is_sure && fits(&read.seen, family) == 0 && stand > 0 {
+            // What stands there need not be what a guess takes for such a value: a table's boolean has 0 and 1, its date may be infinite.
+            if is_sure && self.values > 0 && fits(&read.seen, family) == 0 {
                 facts.plain.add(family);
             }
         }

@@ -309,6 +309,13 @@ impl Source {
                 )));
             }
             separator_line::keep(head, dialect.delimiter, request)?;
+            if head.whole && sniff::ends_in_half(&head.text, false, &dialect) {
+                head.text.push(b'\n');
+                warnings.push(format!(
+                    "{}: the file ends in the middle of its last line end, CR without LF, which is taken for a whole one",
+                    head.input.name
+                ));
+            }
         }
         for head in &heads[lead + 1..] {
             if memchr::memchr2(b'\n', b'\r', &head.text).is_some()

@@ -68,6 +68,15 @@ fn the_line_that_clients_write_below_rows_is_named() {
 }
 
 #[test]
+fn the_end_of_a_file_of_dos_is_named() {
+    let fixture = Fixture::new();
+    let advice = "tr -d '\\032' leaves it out";
+    fixture.write("in.csv", "id,name\r\n1,a\r\n\u{1a}").write("one.csv", "name\na\n\u{1a}\n");
+    fixture.refuses(&["in.csv", "t.db"]).says(&["1 field where 2 are expected", advice]);
+    fixture.load(&["one.csv", "t.db"]).exits(0).prints(&["U+001A", advice]);
+}
+
+#[test]
 fn tables_that_look_strange_are_loaded() {
     for (text, rows) in [
         ("<b>x</b>,5\n<i>y</i>,6\n", rows![["<b>x</b>", 5], ["<i>y</i>", 6]]),

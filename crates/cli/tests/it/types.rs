@@ -1057,6 +1057,22 @@ fn errors_name_the_options_that_read_the_value() {
     run.says(&["--null v=NULL", "--type v=text"]);
 }
 
+/// Infinity is a number of such a column, whatever `--decimal` says.
+#[test]
+fn infinities_beside_numbers_that_an_option_reads_are_no_reason_to_propose_it() {
+    let files = Fixture::new();
+    files.sql("t.db", "CREATE TABLE t (id INTEGER, x REAL)");
+    files.write("t.csv", "id;x\n1;2,5\n2;inf\n3;7,25\n");
+    let load = ["t.csv", "t.db", "--decimal", ",", "--header", "yes"];
+    let notes = files.report(&load)["warnings"].to_string();
+    assert!(!notes.contains("reads them so"), "{notes}");
+    assert_eq!(files.query("t.db", "SELECT x FROM t"), rows![[2.5], [f64::INFINITY], [7.25]]);
+    // A spelling of NULL is one.
+    files.write("t.csv", "id;x\n1;2,5\n2;NA\n3;7,25\n");
+    let plan = files.inrush(&["plan", "t.csv", "t.db", "--decimal", ",", "--if-exists", "append"]);
+    plan.exits(0).prints(&["--decimal x=, --null x=NA reads them so"]);
+}
+
 /// Days beside spellings of NULL, numbers that may be thousands, and columns that are written alike.
 #[test]
 fn proposals_read_all_values_and_name_what_only_the_user_knows() {

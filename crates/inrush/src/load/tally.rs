@@ -434,7 +434,7 @@ impl Tally {
                         ))
                     }
                     (Some(column), Some(special), _) => error.advise(format!(
-                        "{} loads NULL for it: column {column} takes no such number",
+                        "{} loads NULL for it: column {column} takes no such value",
                         said_of("--null", column, spelling_of(plan, reject, special)),
                     )),
                     (Some(_), None, Some(null)) => error.advise(null),
@@ -485,6 +485,17 @@ impl Tally {
                     }
                     (Some(_), None, None) if proposal.is_some() => {
                         proposal.into_iter().fold(error, Error::advise)
+                    }
+                    // The words that are said for all columns leave the column none of its own.
+                    (Some(column), None, None)
+                        if is_of(Family::Truth, column)
+                            && let Some((truth, falsehood)) = truths_of(plan, reject) =>
+                    {
+                        error.advise(format!(
+                            "{} {} reads such values as well",
+                            said_of("--true", column, truth),
+                            said_of("--false", column, falsehood)
+                        ))
                     }
                     (Some(column), None, None)
                         if matches!(reject.code, Code::Type | Code::Range)
@@ -597,6 +608,23 @@ fn is_in_zone(message: &str) -> bool {
 /// Whether that is a day.
 fn is_day(message: &str) -> bool {
     refused_value(message).is_some_and(|value| inrush_scan::is_date(value.as_bytes()))
+}
+
+/// Words for true and for false, the user's and those of which a bad row's value is one, where the user has said some for all columns.
+fn truths_of(plan: &Plan, reject: &Reject) -> Option<(String, String)> {
+    const PAIRS: [(&str, &str); 5] =
+        [("1", "0"), ("t", "f"), ("y", "n"), ("yes", "no"), ("on", "off")];
+    let read = &plan.request.read;
+    let value = refused_value(&reject.message)?.to_ascii_lowercase();
+    let is_one = |(truth, falsehood): &(&str, &str)| value == *truth || value == *falsehood;
+    let (truth, falsehood) = PAIRS.into_iter().find(is_one)?;
+    let is_for_all = |words: &&String| !words.contains('=');
+    let with = |said: &[String], word: &str| {
+        let said = said.iter().filter(is_for_all).map(String::as_str);
+        said.chain([word]).collect::<Vec<_>>().join(",")
+    };
+    let has_words = read.truths.iter().chain(&read.falses).any(|words| is_for_all(&words));
+    has_words.then(|| (with(&read.truths, truth), with(&read.falses, falsehood)))
 }
 
 /// What a message's value counts, where it is a number that may be a moment and the message does not say itself how to have it read.

@@ -32,6 +32,7 @@ use inrush_core::request::{
 };
 use inrush_core::schema::{Basis, Column, Type};
 use inrush_core::split::SplitPart;
+use inrush_core::value::double::special;
 use inrush_core::value::rule;
 use inrush_core::wording::{counted, noun, said_of, shell_word};
 use inrush_source::rejects::{
@@ -631,8 +632,8 @@ fn readable<'a>(
     choice: &Choice,
     source: &Source,
 ) -> Vec<(&'a str, &'a Proposal)> {
-    let readable = |(field, column): (&usize, &Column)| {
-        let field = &facts.source.fields[*field];
+    let readable = |(at, column): (&usize, &Column)| {
+        let field = &facts.source.fields[*at];
         let proposal = field.reads.proposal.as_ref()?;
         let is_guess = column.declared.is_none() && !column.is_asked() && column.ty == Type::Text;
         let is_of_type = Family::of(column.ty).is_some_and(|own| {
@@ -642,7 +643,15 @@ fn readable<'a>(
         let is_read = |(_, word): &(&str, String)| {
             rule::boolean(word.as_bytes(), false, facts.target.truths).is_ok()
         };
+        // Floats that are none are left alone by the options that read the others, which an existing column may have.
+        let is_said = source.reads.get(*at).and_then(Option::as_ref).is_some_and(|reads| {
+            let mut nulls = proposal.options.iter().filter(|(option, _)| *option == "--null");
+            facts.is_typed(request, column)
+                && reads.said_of(proposal.family).1 == proposal.words
+                && nulls.all(|(_, null)| special(null.as_bytes()).is_some())
+        });
         let is_needed = proposal.family != Family::Truth || !proposal.options.iter().all(is_read);
+        let is_needed = is_needed && !is_said;
         let is_meant = is_guess && request.inference == Inference::Infer
             || is_of_type && is_needed && !(proposal.is_of_values() && column.is_asked());
         is_meant.then(|| (field.source_name(), proposal))

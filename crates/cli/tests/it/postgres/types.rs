@@ -781,3 +781,30 @@ fn lists_are_arrays() {
         }
     });
 }
+
+/// Of options that are said for all columns.
+#[test]
+fn truths_and_days_that_no_option_reads_stay_as_the_server_has_them() {
+    for_each_server(|server| {
+        server.sql("CREATE TABLE t (id int, a boolean, b boolean, c boolean, d date)");
+        server.write(
+            "t.csv",
+            "id,a,b,c,d\n1,yes,1,t,0044-03-15 BC\n2,no,0,f,12024-01-01\n3,no,,,infinity\n",
+        );
+        let options = ["--true", "yes", "--false", "no", "--date-format", "%d.%m.%Y"];
+        server.load(&[&["t.csv"], &options[..]].concat()).exits(0);
+        assert_eq!(
+            server.query("SELECT a::text, b::text, c::text, d::text FROM t ORDER BY id"),
+            rows![
+                ["true", "true", "true", "0044-03-15 BC"],
+                ["false", "false", "false", "12024-01-01"],
+                ["false", (), (), "infinity"]
+            ]
+        );
+        server.write("t.csv", "id,a,b,c,d\n1,yes,yes,,\n2,no,0,,\n");
+        let append = ["t.csv", "--if-exists", "append", "--true", "yes", "--false", "no"];
+        let said = ["--true", "b=yes,1", "--false", "b=no,0"];
+        server.refuses(&append).says(&["line 3, column b", &said.join(" ")]);
+        server.load(&[&append[..], &said].concat()).exits(0);
+    });
+}
