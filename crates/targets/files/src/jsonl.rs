@@ -199,13 +199,22 @@ fn push_typed(kept: Kept, typed: Typed, out: &mut Vec<u8>) {
 /// Bytes of `YYYY-MM-DD`.
 const DAY_LEN: usize = 10;
 
-/// A timestamp as ISO 8601 has it: a `T` before the time, and no blank before the offset.
+/// A timestamp as ISO 8601 has it: a `T` before the time, no blank before the offset, and in that hours and minutes.
 fn push_moment(value: &[u8], out: &mut Vec<u8>) {
     let (day, rest) = value.split_at(DAY_LEN);
     out.push(b'"');
     out.extend_from_slice(day);
     out.push(b'T');
+    let time = out.len();
     out.extend(rest[1..].iter().filter(|byte| **byte != b' '));
+    if let Some(sign) = memchr::memrchr2(b'+', b'-', &out[time..]) {
+        let offset = time + sign + 1;
+        match out.len() - offset {
+            2 => out.extend_from_slice(b":00"),
+            4 => out.insert(offset + 2, b':'),
+            _ => {}
+        }
+    }
     out.push(b'"');
 }
 
@@ -249,6 +258,9 @@ mod tests {
             (Type::Date, "2024-02-29", "\"2024-02-29\""),
             (local, "2024-02-29 01:02", "\"2024-02-29T01:02\""),
             (zoned, "2024-02-29 01:02:03 +02:00", "\"2024-02-29T01:02:03+02:00\""),
+            (zoned, "2024-02-29 01:02:03-0930", "\"2024-02-29T01:02:03-09:30\""),
+            (zoned, "2024-02-29 01:02+00", "\"2024-02-29T01:02+00:00\""),
+            (zoned, "2024-02-29 01:02Z", "\"2024-02-29T01:02Z\""),
             (Type::Json, " {\"a\":\n [1,\r\n2]}\n", "{\"a\":  [1,  2]}"),
             (Type::Text, "a\"b\\\u{0}\u{7f}\u{1f600}", "\"a\\\"b\\\\\\u0000\u{7f}\u{1f600}\""),
             (Type::Bytes, "ab", "\"YWI=\""),
