@@ -64,6 +64,20 @@ impl Runs {
     }
 }
 
+/// Says nothing to users: such a text is the engine's to read, or not.
+const TWO_READINGS: Misfit = (Code::Type, "a document that the engine reads alike");
+
+/// Whether a backslash stands before a character that it makes another one of in JSON (`\n`), and that itself in the engine's own words.
+fn has_escapes(text: &[u8]) -> bool {
+    let mut bytes = text.iter();
+    while bytes.any(|byte| *byte == b'\\') {
+        if !matches!(bytes.next(), Some(b'"' | b'\\' | b'/')) {
+            return true;
+        }
+    }
+    false
+}
+
 const TOO_LONG: Misfit = (Code::TooLong, "2 GiB of text in one batch");
 
 #[derive(Debug)]
@@ -88,8 +102,12 @@ enum Values {
     Text(Runs),
     /// Text of some kind.
     Document(Runs, Type),
-    /// Documents of lists, structs or maps.
-    Nested(Runs, Arc<Nested>),
+    /// Documents of lists, structs or maps, and what the engine has besides.
+    Nested {
+        runs: Runs,
+        tree: Arc<Nested>,
+        takes_literals: bool,
+    },
     /// UUIDs, as most programs write them.
     Uuid(Runs),
     Bytes(Runs),
@@ -119,7 +137,10 @@ impl Values {
                 Self::Decimal(Vec::new(), Decimals::new(*precision, *scale as u8))
             }
             DataType::Boolean => Self::Boolean(Vec::new()),
-            DataType::Date32 => Self::Day(Vec::new(), Days { infinite_ends: column.infinite_ends }),
+            DataType::Date32 => {
+                let ArrowColumn { infinite_ends, takes_far, .. } = *column;
+                Self::Day(Vec::new(), Days { infinite_ends, takes_far })
+            }
             DataType::Timestamp(unit, zone) => {
                 let per_second = match unit {
                     TimeUnit::Second => 1,
@@ -128,16 +149,21 @@ impl Values {
                     TimeUnit::Nanosecond => 1_000_000_000,
                 };
                 let zone = zone.is_some();
-                let (infinite_ends, takes_days) =
-                    (column.infinite_ends, column.takes_days && !zone);
-                Self::Moment(Vec::new(), Moments { per_second, zone, infinite_ends, takes_days })
+                let ArrowColumn { infinite_ends, takes_days, takes_far, .. } = *column;
+                let takes_days = takes_days && !zone;
+                let moments = Moments { per_second, zone, infinite_ends, takes_days, takes_far };
+                Self::Moment(Vec::new(), moments)
             }
             DataType::Time64(_) => Self::Time(Vec::new()),
             DataType::Binary if column.escapes => Self::Escaped(Runs::new()),
             DataType::Binary => Self::Bytes(Runs::new()),
             // There is nothing else, see `ArrowColumn::takes`.
             _ => match (&column.nested, column.content) {
-                (Some(nested), _) => Self::Nested(Runs::new(), Arc::clone(nested)),
+                (Some(tree), _) => Self::Nested {
+                    runs: Runs::new(),
+                    tree: Arc::clone(tree),
+                    takes_literals: column.takes_literals,
+                },
                 (None, content @ (Type::Json | Type::Decimal { .. })) => {
                     Self::Document(Runs::new(), content)
                 }
@@ -187,7 +213,7 @@ impl Builder {
             Values::Time(values) => put(values, value::time(&bytes[start..end]).ok()),
             Values::Single(_)
             | Values::Document(..)
-            | Values::Nested(..)
+            | Values::Nested { .. }
             | Values::Uuid(_)
             | Values::Escaped(_)
             | Values::Absent(_) => false,
@@ -204,6 +230,23 @@ impl Builder {
         match &mut self.values {
             Values::Escaped(runs) => runs.push(bytes).then_some(()).ok_or(TOO_LONG),
             _ => self.push_text(bytes),
+        }
+    }
+
+    /// Whether text may be a document, and another value is one.
+    pub(super) fn is_nested(&self) -> bool {
+        matches!(self.values, Values::Nested { .. })
+    }
+
+    /// Appends a document that can't be anything else.
+    pub(super) fn push_document(&mut self, document: &[u8]) -> Result<(), Misfit> {
+        match &mut self.values {
+            Values::Nested { runs, tree, .. } => {
+                runs.data.push(b' ');
+                tree.write(document, &mut runs.data)?;
+                runs.push(&[]).then_some(()).ok_or(TOO_LONG)
+            }
+            _ => self.push_text(document),
         }
     }
 
@@ -266,9 +309,12 @@ impl Builder {
             Values::Double(values) => values.push(value::double(text, strict)?),
             Values::Decimal(values, decimals) => values.push(decimals.keep(text, strict)?),
             Values::Boolean(values) => values.push(value::truth(text, strict)?),
-            Values::Day(values, _) => values.push(value::day(text)?),
+            Values::Day(values, days) => {
+                values.push(value::day(text).or_else(|misfit| days.far(text).ok_or(misfit))?);
+            }
             Values::Moment(values, moments) => {
                 let read = moments.read(text).or_else(|| moments.midnight(value::day(text).ok()?));
+                let read = read.or_else(|| moments.far(text));
                 values.push(read.ok_or_else(|| moments.misfit(text))?);
             }
             Values::Time(values) => values.push(value::time(text)?),
@@ -280,8 +326,21 @@ impl Builder {
                 value::check_text(text, *content)?;
                 return runs.push(text).then_some(()).ok_or(TOO_LONG);
             }
-            Values::Nested(runs, nested) => {
-                nested.write(text, &mut runs.data)?;
+            Values::Nested { runs, tree, takes_literals } => {
+                let start = runs.data.len();
+                runs.data.push(b' ');
+                let written = match *takes_literals && has_escapes(text) {
+                    true => Err(TWO_READINGS),
+                    false => tree.write(text, &mut runs.data),
+                };
+                if let Err(misfit) = written {
+                    // What begins with a space the engine has not written.
+                    if !*takes_literals || text.starts_with(b" ") {
+                        return Err(misfit);
+                    }
+                    runs.data.truncate(start);
+                    runs.data.extend_from_slice(text);
+                }
                 return runs.push(&[]).then_some(()).ok_or(TOO_LONG);
             }
             Values::Escaped(runs) => {
@@ -317,7 +376,7 @@ impl Builder {
             Values::Boolean(values) => values.push(false),
             Values::Text(runs)
             | Values::Document(runs, _)
-            | Values::Nested(runs, _)
+            | Values::Nested { runs, .. }
             | Values::Uuid(runs)
             | Values::Bytes(runs)
             | Values::Escaped(runs) => {
@@ -350,7 +409,7 @@ impl Builder {
             Values::Boolean(values) => values.truncate(rows),
             Values::Text(runs)
             | Values::Document(runs, _)
-            | Values::Nested(runs, _)
+            | Values::Nested { runs, .. }
             | Values::Uuid(runs)
             | Values::Bytes(runs)
             | Values::Escaped(runs) => {
@@ -405,7 +464,7 @@ impl Builder {
             }
             Values::Text(runs)
             | Values::Document(runs, _)
-            | Values::Nested(runs, _)
+            | Values::Nested { runs, .. }
             | Values::Uuid(runs) => {
                 let (offsets, data) = runs.take();
                 // Whoever reads rows has looked at their text; the array looks again, which takes a small part of the time that

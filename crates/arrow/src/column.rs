@@ -23,6 +23,9 @@ pub struct ArrowColumn {
     pub content: Type,
     /// Where they are documents of lists, structs or maps, what these have to hold.
     pub nested: Option<Arc<Nested>>,
+    /// Whether a text that is no such document may be one in words of the engine's own, and goes to it as it stands. A document has a space
+    /// before it there.
+    pub takes_literals: bool,
     /// Only values that stay as they are written: the type is a guess, and a value that would change disproves it.
     pub strict: bool,
     /// NULL is a bad row.
@@ -31,6 +34,8 @@ pub struct ArrowColumn {
     pub infinite_ends: bool,
     /// Whether a day alone is its midnight, where the column is of timestamps without a zone.
     pub takes_days: bool,
+    /// Whether the text of a day or a moment is the engine's, which writes years beyond 9999, those before the first and infinity.
+    pub takes_far: bool,
     /// Whether text for bytes is a notation, in which `\xHH` is a byte.
     pub escapes: bool,
 }
@@ -45,10 +50,12 @@ impl ArrowColumn {
             ty: arrow_type(column.ty),
             content: column.ty,
             nested: None,
+            takes_literals: false,
             strict: column.is_strict(),
             required: column.required,
             infinite_ends: false,
             takes_days: false,
+            takes_far: false,
             escapes: false,
         }
     }

@@ -145,7 +145,13 @@ fn push_any(
             let is_raw = builder.is_notation()
                 && (matches!(row.typed(column), Some(Typed::Bytes(..))) || row.has_bytes(column));
             let text = row.bytes(home, span, values);
-            let pushed = if is_raw { builder.push_bytes(text) } else { builder.push_text(text) };
+            let pushed = if is_raw {
+                builder.push_bytes(text)
+            } else if builder.is_nested() && row.is_document(column) {
+                builder.push_document(text)
+            } else {
+                builder.push_text(text)
+            };
             pushed.map_err(|(code, wanted)| BadValue { column, code, wanted })
         }
     }

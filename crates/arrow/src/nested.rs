@@ -270,6 +270,7 @@ impl Scalar {
                     zone,
                     infinite_ends: true,
                     takes_days: false,
+                    takes_far: false,
                 };
                 let ticks = moments.read(text).ok_or_else(|| moments.misfit(text))?;
                 let nanos =

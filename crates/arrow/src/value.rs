@@ -150,14 +150,55 @@ pub(super) fn day(value: &[u8]) -> Result<i32, Misfit> {
     rule::date(value)
 }
 
+/// A day as an engine writes those that files have no words for, and what stands behind it: of years beyond 9999, or before the first.
+fn far_day(value: &[u8]) -> Option<(i64, &[u8])> {
+    const YEARS: i64 = 400;
+    const DAYS: i64 = 146_097;
+    let digits = value.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (year, rest) = value.split_at_checked(digits).filter(|_| (4..=7).contains(&digits))?;
+    let (month_and_day, rest) = rest.split_at_checked(6)?;
+    let year: i64 = std::str::from_utf8(year).ok()?.parse().ok().filter(|year| *year > 0)?;
+    let (year, rest) = match rest.strip_prefix(b" (BC)") {
+        Some(rest) => (1 - year, rest),
+        None => (year, rest),
+    };
+    // Calendars repeat themselves.
+    let same = 2_000 + year.rem_euclid(YEARS);
+    let day = scan::date_days(&[same.to_string().as_bytes(), month_and_day].concat())?;
+    Some((i64::from(day) + (year - same) / YEARS * DAYS, rest))
+}
+
+/// Which end of time a text is.
+fn endless(value: &[u8]) -> Option<i8> {
+    match value {
+        b"infinity" => Some(1),
+        b"-infinity" => Some(-1),
+        _ => None,
+    }
+}
+
 /// A type of days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Days {
     /// Whether its first and its last are the engine's infinities.
     pub(super) infinite_ends: bool,
+    /// Whether texts are such as the engine writes.
+    pub(super) takes_far: bool,
 }
 
 impl Days {
+    /// A text that [`day`] doesn't take and the engine writes.
+    pub(super) fn far(self, value: &[u8]) -> Option<i32> {
+        if !self.takes_far {
+            return None;
+        }
+        if let Some(sign) = endless(value) {
+            return Some(i32::from(sign) * i32::MAX);
+        }
+        let (day, rest) = far_day(value)?;
+        i32::try_from(day).ok().filter(|_| rest.is_empty()).and_then(|day| self.keep(day))
+    }
+
     /// A day that the type has.
     #[inline(always)]
     pub(super) fn keep(self, day: i32) -> Option<i32> {
@@ -176,6 +217,8 @@ pub(super) struct Moments {
     pub(super) infinite_ends: bool,
     /// Whether a day alone is its midnight.
     pub(super) takes_days: bool,
+    /// Whether texts are such as the engine writes.
+    pub(super) takes_far: bool,
 }
 
 impl Moments {
@@ -203,6 +246,24 @@ impl Moments {
         let found = scan::read_timestamp(value)?;
         let zone = found.zone == Zone::Offset;
         self.count(Moment { seconds: found.seconds, nanos: found.nanoseconds, zone })
+    }
+
+    /// A text that [`Moments::read`] doesn't take and the engine writes.
+    pub(super) fn far(self, value: &[u8]) -> Option<i64> {
+        const DAY_SECONDS: i64 = 24 * 60 * 60;
+        if !self.takes_far {
+            return None;
+        }
+        if let Some(sign) = endless(value) {
+            return Some(i64::from(sign) * i64::MAX);
+        }
+        let (day, rest) = far_day(value)?;
+        if rest.is_empty() {
+            return self.midnight(i32::try_from(day).ok()?);
+        }
+        let found = scan::read_timestamp(&[b"1970-01-01".as_slice(), rest].concat())?;
+        let seconds = day.checked_mul(DAY_SECONDS)?.checked_add(found.seconds)?;
+        self.count(Moment { seconds, nanos: found.nanoseconds, zone: found.zone == Zone::Offset })
     }
 
     /// What is wrong with a value that [`Moments::read`] doesn't take.
@@ -249,6 +310,43 @@ pub(super) fn plain_whole<T: Whole>(bytes: &[u8], start: usize, end: usize) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn days_beyond_those_of_files_are_the_engines() {
+        let days = |takes_far| Days { infinite_ends: true, takes_far };
+        let moments = Moments {
+            per_second: 1_000_000,
+            zone: false,
+            infinite_ends: true,
+            takes_days: true,
+            takes_far: true,
+        };
+        for (text, day) in [
+            ("10000-01-01", Some(2_932_897)),
+            ("0001-12-31 (BC)", Some(-719_163)),
+            ("0044-03-15 (BC)", Some(-735_160)),
+            ("0004-02-29 (BC)", None),
+            ("0005-02-29 (BC)", Some(-720_930)),
+            ("5881580-07-10", Some(i32::MAX - 1)),
+            ("5881580-07-11", None),
+            ("infinity", Some(i32::MAX)),
+            ("-infinity", Some(-i32::MAX)),
+            ("0000-01-01 (BC)", None),
+            ("10000-13-01", None),
+            ("10000-01-01 x", None),
+        ] {
+            assert_eq!(days(true).far(text.as_bytes()), day, "{text}");
+            assert_eq!(days(false).far(text.as_bytes()), None, "{text}");
+            let far = moments.far(format!("{text} 00:00:00.5").as_bytes());
+            let of_micros = day.filter(|day| day.unsigned_abs() < 100_000_000);
+            let wanted = of_micros.map(|day| i64::from(day) * 86_400_000_000 + 500_000);
+            assert_eq!(far, wanted, "{text}");
+        }
+        assert_eq!(moments.far(b"-infinity"), Some(-i64::MAX));
+        assert_eq!(moments.far(b"10000-01-01"), Some(2_932_897 * 86_400_000_000));
+        assert_eq!(moments.far(b"300000-01-01 00:00:00"), None);
+        assert_eq!(moments.far(b"10000-01-01 00:00:00Z"), None);
+    }
 
     #[test]
     fn whole_numbers_of_every_width_end_where_they_end() {
@@ -343,6 +441,7 @@ mod tests {
             zone,
             infinite_ends: false,
             takes_days: false,
+            takes_far: false,
         };
         let local = moments(1_000_000, false);
         assert_eq!(local.read(b"1970-01-01 00:00:01.5"), Some(1_500_000));

@@ -248,7 +248,7 @@ pub(crate) struct LoadArgs {
 
     #[command(flatten)]
     pub(crate) way: WayArgs,
-    /// Connections that write [default: the strategy's]
+    /// Connections that write; of several, rows have no order [default: the strategy's]
     #[arg(long, value_name = "N", help_heading = "Work")]
     pub(crate) lanes: Option<usize>,
     /// Threads that parse and encode [default: the strategy's]

@@ -18,10 +18,12 @@ fn column(from: usize, ty: DataType, strict: bool) -> ArrowColumn {
         ty,
         content: Type::Text,
         nested: None,
+        takes_literals: false,
         strict,
         required: false,
         infinite_ends: false,
         takes_days: false,
+        takes_far: false,
         escapes: false,
     }
 }

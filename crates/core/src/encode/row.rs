@@ -32,6 +32,11 @@ pub trait Row {
         false
     }
 
+    /// Whether a value is what it is in JSON's words, and no text that may be written otherwise.
+    fn is_document(&self, _column: usize) -> bool {
+        false
+    }
+
     /// The bytes at a place that this row named.
     fn bytes<'b>(&'b self, home: Home, span: Span, values: &'b [u8]) -> &'b [u8];
 

@@ -117,6 +117,12 @@ impl<S: Syntax> Row for TextRow<'_, S> {
         has_base64(self.shape, &self.shape.columns[column])
     }
 
+    fn is_document(&self, column: usize) -> bool {
+        S::HAS_STRINGS
+            && self.reader.of(column) == Done::AsIs
+            && !self.fields[column].form.is_quoted()
+    }
+
     #[inline]
     fn bytes<'b>(&'b self, home: Home, span: Span, values: &'b [u8]) -> &'b [u8] {
         let from = match home {

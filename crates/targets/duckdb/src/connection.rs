@@ -274,6 +274,11 @@ impl Drop for Connection {
 }
 
 impl Connection {
+    /// Another one to the same database.
+    pub(super) fn another(&self) -> Result<Self, Refusal> {
+        self.database.connect()
+    }
+
     /// Closes the connection. When the database goes with it, which this process then opens no second time meanwhile, `last` comes first.
     pub(super) fn close(self, last: impl FnOnce(&Self)) {
         let _open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -7,7 +7,7 @@ use arrow_schema::{DataType, TimeUnit};
 
 use crate::types::{self, Carried};
 use inrush_arrow::{ArrowColumn, ArrowEncoder};
-use inrush_core::encode::{self, Shape};
+use inrush_core::encode::{self, Grammar, Shape};
 use inrush_core::flow::{Encode, Wire};
 use inrush_core::{Job, Type, Verify};
 
@@ -38,10 +38,12 @@ pub(super) fn encoder(shape: Arc<Shape>, job: &Job, carried: &[Carried]) -> Box<
                 ty,
                 content,
                 nested,
+                takes_literals: takes_literals(job, index),
                 infinite_ends: true,
                 // What is declared with the load is a timestamp, and no day.
                 takes_days: !column.is_own(),
                 // The text of an existing column is what the engine writes, and casts.
+                takes_far: !column.is_own(),
                 escapes: !column.is_own(),
                 ..ArrowColumn::of(index, column)
             }
@@ -49,6 +51,14 @@ pub(super) fn encoder(shape: Arc<Shape>, job: &Job, carried: &[Carried]) -> Box<
         .collect();
     let sums = (job.request.verify == Verify::Checksum).then_some(columns.len());
     encode::encoder(shape, ArrowEncoder::new(&columns, sums))
+}
+
+/// Whether a text of a column of lists, structs or maps may be written as the engine writes it: unless the source has documents in a type
+/// of their own.
+fn takes_literals(job: &Job, column: usize) -> bool {
+    let field = job.choice.fields.get(column).and_then(|at| job.facts.source.fields.get(*at));
+    !matches!(job.shape.grammar, Grammar::Columns)
+        || field.is_none_or(|field| field.ty != Type::Json)
 }
 
 /// The chunk's good rows; `None` where there are none.

@@ -395,10 +395,9 @@ impl Load for DuckLoad<'_> {
         let sifted = self.is_sifted();
         let Self { job, way, session, carried, rules, outcome, .. } = self;
         let job: &Job = job;
+        let sent = sums::Sent { session, job, carried, rules };
         let lane: Box<dyn Lane + '_> = match way {
-            Way::Arrow if !sifted => {
-                Box::new(StreamLane::start(session, job, rules, carried, outcome)?)
-            }
+            Way::Arrow if !sifted => Box::new(StreamLane::start(sent, outcome)?),
             _ => {
                 let connection = session.connection();
                 let writer: Option<Box<dyn Write + Send>> = match way {
@@ -413,9 +412,7 @@ impl Load for DuckLoad<'_> {
                     }
                 };
                 match writer {
-                    Some(writer) if !sifted => {
-                        Box::new(WriteLane::start(session, job, writer, outcome))
-                    }
+                    Some(writer) if !sifted => Box::new(WriteLane::start(sent, writer, outcome)),
                     writer => {
                         let way = Sifting { rules, writer };
                         Box::new(SiftLane::start(session, job, carried, way, outcome)?)

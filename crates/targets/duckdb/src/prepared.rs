@@ -186,6 +186,12 @@ fn written(array: &dyn Array, carried: Carried, row: usize, text: &mut Vec<u8>) 
         }
         Carried::Timestamp { digits } => {
             let ticks = array.to_data().buffer::<i64>(0)[row];
+            // The ends of the type.
+            if ticks.unsigned_abs() == i64::MAX.unsigned_abs() {
+                let sign = if ticks < 0 { "-" } else { "" };
+                text.extend_from_slice(format!("{sign}infinity").as_bytes());
+                return;
+            }
             let unit = 10_i64.pow(digits.into());
             let nanos = ticks.rem_euclid(unit) * (1_000_000_000 / unit);
             let seconds = ticks.div_euclid(unit);

@@ -16,7 +16,7 @@ use crate::load::Outcome;
 use crate::nested::NestedType;
 use crate::session::Session;
 use crate::stream::{Replay, Stream};
-use crate::sums;
+use crate::sums::Sent;
 use crate::types::{self, Carried};
 use inrush_core::error::Result;
 use inrush_core::flow::{Ack, Chunk, Code, RowFault, Wire};
@@ -55,6 +55,8 @@ pub(super) struct Rules {
     keys: Vec<Key>,
     /// Foreign keys to the table itself, whose parents may be rows of the same load.
     own_parents: Vec<OwnParent>,
+    /// Whether the engine has TRY, which an older one has not.
+    has_try: bool,
     table: String,
     /// The schema of the table and of those that it refers to, which the engine has in the same one.
     schema: String,
@@ -136,41 +138,29 @@ impl Rules {
     ) -> Result<Self, Refusal> {
         let schema = schema(connection)?;
         let mut rules = Self { table: ddl::table(job).to_owned(), schema, ..Self::default() };
-        // An older library has none.
-        let has_try = connection.prepare("SELECT TRY(1)").is_ok();
+        rules.has_try = connection.prepare("SELECT TRY(1)").is_ok();
         for (column, carried) in job.choice.columns.iter().zip(carried) {
             let (name, raw) = (quote(&column.name), format!("{GIVEN}.{}", quote(&column.name)));
             let declared = column.declared.as_deref().unwrap_or("JSON");
             let (value, checked) = match carried {
-                Carried::Cast => {
-                    let cast = format!("TRY_CAST({raw} AS {declared})");
-                    // Of some texts the cast throws all the same: for a MAP with a key twice, for a GEOMETRY.
-                    let value = if has_try { format!("TRY({cast})") } else { cast };
-                    // NULL in a UNION is a value of it, with a text.
-                    let as_written = format!(
-                        "({raw} IS NULL OR CAST({value} AS VARCHAR) IS NOT DISTINCT FROM {raw})"
-                    );
-                    let message = format!("is not written as DuckDB writes {}", shown(declared));
-                    let checked = rules.check(column, &raw, &as_written, message);
-                    // That of no text would be a value with NULL in it.
-                    let kept = format!(
-                        "CASE WHEN {raw} IS NOT NULL THEN TRY_CAST({checked} AS {declared}) END"
-                    );
-                    (value, kept)
-                }
+                Carried::Cast => rules.cast(column, &raw, declared),
                 Carried::Nested => {
-                    let Some(NestedType { texts, compared, .. }) = types::nested(column) else {
+                    let Some(nested) = types::nested(column) else {
                         return Err(Refusal::new(&format!("{declared} is not a nested type")));
                     };
-                    let given = |raw: &str| format!("TRY_CAST(TRY_CAST({raw} AS JSON) AS {texts})");
-                    let value = format!("TRY_CAST({} AS {declared})", given(&raw));
-                    let is_kept = format!(
-                        "CAST({value} AS {compared}) IS NOT DISTINCT FROM CAST({} AS {compared})",
-                        given(&raw)
-                    );
-                    let message = format!("is not kept as it is by {}", shown(declared));
-                    let checked = rules.check(column, &raw, &is_kept, message);
-                    (value, format!("TRY_CAST({} AS {declared})", given(&checked)))
+                    let is_document = format!("starts_with({raw}, ' ')");
+                    let document = format!("CASE WHEN {is_document} THEN {raw} END");
+                    let literal = format!("CASE WHEN NOT {is_document} THEN {raw} END");
+                    let (document, document_checked) =
+                        rules.document(column, &document, declared, &nested);
+                    let (literal, literal_checked) = rules.cast(column, &literal, declared);
+                    // The engine has no CASE of arrays, but one of lists of them.
+                    let either = |document: &str, literal: &str| {
+                        format!(
+                            "list_extract(CASE WHEN {is_document} THEN [{document}] ELSE [{literal}] END, 1)"
+                        )
+                    };
+                    (either(&document, &literal), either(&document_checked, &literal_checked))
                 }
                 Carried::Json if ddl::has_json(job) || column.declared.is_some() => {
                     let value = format!("TRY_CAST({raw} AS JSON)");
@@ -224,6 +214,46 @@ impl Rules {
         keys.retain(|key| rules.are_known(connection, &key.values));
         rules.keys = keys;
         Ok(rules)
+    }
+
+    /// What the engine makes of a text of its own, or NULL.
+    pub(super) fn tried(&self, raw: &str, declared: &str) -> String {
+        let cast = format!("TRY_CAST({raw} AS {declared})");
+        // Of some texts the cast throws all the same: for a MAP with a key twice, for a GEOMETRY.
+        if self.has_try { format!("TRY({cast})") } else { cast }
+    }
+
+    /// The same, and that of one that is checked: the engine has to write it again.
+    fn cast(&mut self, column: &Column, raw: &str, declared: &str) -> (String, String) {
+        let value = self.tried(raw, declared);
+        // NULL in a UNION is a value of it, with a text.
+        let as_written =
+            format!("({raw} IS NULL OR CAST({value} AS VARCHAR) IS NOT DISTINCT FROM {raw})");
+        let message = format!("is not written as DuckDB writes {}", shown(declared));
+        let checked = self.check(column, raw, &as_written, message);
+        // That of no text would be a value with NULL in it.
+        let kept =
+            format!("CASE WHEN {raw} IS NOT NULL THEN TRY_CAST({checked} AS {declared}) END");
+        (value, kept)
+    }
+
+    /// What it makes of a document, and the same checked.
+    fn document(
+        &mut self,
+        column: &Column,
+        raw: &str,
+        declared: &str,
+        NestedType { texts, compared, .. }: &NestedType,
+    ) -> (String, String) {
+        let given = |raw: &str| format!("TRY_CAST(TRY_CAST({raw} AS JSON) AS {texts})");
+        let value = format!("TRY_CAST({} AS {declared})", given(raw));
+        let is_kept = format!(
+            "CAST({value} AS {compared}) IS NOT DISTINCT FROM CAST({} AS {compared})",
+            given(raw)
+        );
+        let message = format!("is not kept as it is by {}", shown(declared));
+        let checked = self.check(column, raw, &is_kept, message);
+        (value, format!("TRY_CAST({} AS {declared})", given(&checked)))
     }
 
     /// A table of the schema, whatever else a statement calls so.
@@ -803,6 +833,7 @@ pub(super) struct SiftLane<'l> {
     session: &'l Session<'l>,
     job: &'l Job,
     how: Sifting<'l>,
+    sent: Sent<'l>,
     outcome: &'l mut Outcome,
     commits: Commits,
     query: String,
@@ -814,7 +845,7 @@ impl<'l> SiftLane<'l> {
     pub(super) fn start(
         session: &'l Session<'_>,
         job: &'l Job,
-        carried: &[Carried],
+        carried: &'l [Carried],
         how: Sifting<'l>,
         outcome: &'l mut Outcome,
     ) -> Result<Self> {
@@ -823,7 +854,8 @@ impl<'l> SiftLane<'l> {
         stream.show(session.connection()).map_err(|refusal| session.explain(&refusal))?;
         let query = how.rules.query(&stream.view());
         let commits = Commits::of(job);
-        Ok(Self { session, job, how, outcome, commits, query, replay, stream })
+        let sent = Sent { session, job, carried, rules: how.rules };
+        Ok(Self { session, job, how, sent, outcome, commits, query, replay, stream })
     }
 
     fn sift(&self) -> Result<Sifted, Refusal> {
@@ -907,7 +939,7 @@ impl Lane for SiftLane<'_> {
         self.replay.set(None);
         let sifted = sifted.map_err(|refusal| self.session.explain(&refusal))?;
         let left_out = sifted.without.len() as u64 - sifted.superseded;
-        let checksum = sums::without(wire, &batch, &sifted.without);
+        let checksum = self.sent.without(wire, &sifted.without)?;
         let loaded = batch.num_rows() as u64 - left_out;
         Ok(Ack { loaded, skipped: sifted.skipped, faults: sifted.faults, checksum })
     }
@@ -921,6 +953,7 @@ impl Lane for SiftLane<'_> {
 /// Writes all rows of each chunk, and finds out at once or at the end whether the engine takes them.
 pub(super) struct WriteLane<'l> {
     session: &'l Session<'l>,
+    sent: Sent<'l>,
     writer: Box<dyn Write + Send>,
     outcome: &'l mut Outcome,
     commits: Commits,
@@ -928,12 +961,12 @@ pub(super) struct WriteLane<'l> {
 
 impl<'l> WriteLane<'l> {
     pub(super) fn start(
-        session: &'l Session<'_>,
-        job: &Job,
+        sent: Sent<'l>,
         writer: Box<dyn Write + Send>,
         outcome: &'l mut Outcome,
     ) -> Self {
-        Self { session, writer, outcome, commits: Commits::of(job) }
+        let (session, job) = (sent.session, sent.job);
+        Self { session, sent, writer, outcome, commits: Commits::of(job) }
     }
 
     fn write(&mut self, batch: &RecordBatch) -> Result<(), Refusal> {
@@ -959,7 +992,7 @@ impl Lane for WriteLane<'_> {
         let Some(batch) = batch_of(wire) else { return Ok(Ack::default()) };
         let written = self.write(&batch);
         written.map_err(|refusal| self.failure(&refusal))?;
-        let checksum = wire.checksum.clone();
+        let checksum = self.sent.without(wire, &[])?;
         Ok(Ack { loaded: batch.num_rows() as u64, checksum, ..Ack::default() })
     }
 

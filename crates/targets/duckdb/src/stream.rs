@@ -20,7 +20,8 @@ use crate::knobs;
 use crate::library::{ArrowStream, SUCCESS};
 use crate::load::Outcome;
 use crate::session::Session;
-use crate::sift::{GIVEN, Rules};
+use crate::sift::GIVEN;
+use crate::sums::Sent;
 use crate::types::Carried;
 use inrush_arrow::bytes_of;
 use inrush_core::Job;
@@ -327,6 +328,7 @@ pub(super) struct StreamLane<'l> {
     is_whole: Arc<AtomicBool>,
     statement: Option<JoinHandle<std::result::Result<u64, Refusal>>>,
     session: &'l Session<'l>,
+    sent: Sent<'l>,
     outcome: &'l mut Outcome,
     rows: u64,
     group: Group,
@@ -335,13 +337,8 @@ pub(super) struct StreamLane<'l> {
 }
 
 impl<'l> StreamLane<'l> {
-    pub(super) fn start(
-        session: &'l Session<'_>,
-        job: &Job,
-        rules: &Rules,
-        carried: &[Carried],
-        outcome: &'l mut Outcome,
-    ) -> Result<Self> {
+    pub(super) fn start(sent: Sent<'l>, outcome: &'l mut Outcome) -> Result<Self> {
+        let Sent { session, job, carried, rules } = sent;
         let (to, from) = bounded(WAITING_MAX);
         let is_whole = Arc::new(AtomicBool::new(false));
         let supply = Arriving { from, is_whole: Arc::clone(&is_whole) };
@@ -363,6 +360,7 @@ impl<'l> StreamLane<'l> {
             is_whole,
             statement: Some(statement),
             session,
+            sent,
             outcome,
             rows: 0,
             group: Group::new(match job.choice.knobs.count(&knobs::THREADS) {
@@ -411,7 +409,7 @@ impl Lane for StreamLane<'_> {
     fn send(&mut self, _chunk: &Chunk, wire: &Wire) -> Result<Ack> {
         let Some(batch) = batch_of(wire) else { return Ok(Ack::default()) };
         let rows = batch.num_rows() as u64;
-        let checksum = wire.checksum.clone();
+        let checksum = self.sent.without(wire, &[])?;
         for batch in self.group.add(batch)? {
             self.hand(batch)?;
         }

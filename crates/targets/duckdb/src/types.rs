@@ -5,7 +5,6 @@
 use std::sync::Arc;
 
 use crate::nested::NestedType;
-use inrush_core::encode::Grammar;
 use inrush_core::{Column, Job, Type};
 
 /// The most digits of a decimal.
@@ -70,7 +69,7 @@ pub(super) enum Carried {
     Bytes,
     /// Text that the engine checks and keeps as it is.
     Json,
-    /// A document of a list, struct or map, in the form that [`crate::nested`] says.
+    /// A document of a list, struct or map, in the form that [`crate::nested`] says, behind a space; or its text as the engine writes it.
     Nested,
     /// Text of which the engine makes what the column's type has. The value counts as kept where the engine writes the same text.
     Cast,
@@ -126,16 +125,10 @@ pub(super) fn carried(column: &Column, has_json: bool) -> Carried {
 /// How the values of all of a load's columns are given to the engine.
 pub(super) fn carried_of(job: &Job) -> Arc<[Carried]> {
     let has_json = super::ddl::has_json(job);
-    // Between delimiters a list is text, which the engine reads as its own.
-    let is_text = matches!(job.shape.grammar, Grammar::Delimited(_));
-    let is_document = |field: usize| {
-        let field = job.facts.source.fields.get(field);
-        has_json && !is_text && field.is_some_and(|field| field.ty == Type::Json)
-    };
-    let columns = job.choice.columns.iter().zip(&job.choice.fields);
+    let columns = job.choice.columns.iter();
     columns
-        .map(|(column, field)| match carried(column, has_json) {
-            Carried::Cast if is_document(*field) && nested(column).is_some() => Carried::Nested,
+        .map(|column| match carried(column, has_json) {
+            Carried::Cast if has_json && nested(column).is_some() => Carried::Nested,
             carried => carried,
         })
         .collect()

@@ -481,6 +481,114 @@ fn a_document_that_a_nested_type_would_change_is_a_bad_row() {
     assert_eq!(kept, vec!["0"; cases.len()]);
 }
 
+/// A value that is none among them changes nothing for the others, be it in the sample or behind it.
+#[test]
+fn documents_are_documents_beside_what_is_none() {
+    let Some(fixture) = fixture() else { return };
+    let document = |id: usize| format!("{{\"id\":{id},\"v\":[\"t{id}\",\"a\\nb\"]}}\n");
+    let few: String = (0..99).map(document).collect();
+    let many: String = (0..60_000).map(document).collect();
+    let texts = [few + "{\"id\":99,\"v\":false}\n", many + "{\"id\":99,\"v\":7}\n"];
+    for (n, text) in texts.iter().enumerate() {
+        let table = format!("t{n}");
+        sql(&fixture, "x.duckdb", &format!("CREATE TABLE {table} (id INTEGER, v VARCHAR[])"));
+        fixture.write("t.jsonl", text);
+        let load = ["t.jsonl", "x.duckdb", "--table", &table, "--max-rejects", "1"];
+        let run = fixture.load(&[&load[..], &["--verify", "checksum"]].concat()).exits(3);
+        run.prints(&["1 bad row"]);
+        let good = text.lines().count() - 1;
+        let count = format!("SELECT count(*), min(v[2] = 'a' || chr(10) || 'b') FROM {table}");
+        assert_eq!(lines(&fixture, "x.duckdb", &count), [format!("{good}|true")]);
+        std::fs::remove_file(fixture.path("t.rejects.jsonl")).unwrap();
+        std::fs::remove_file(fixture.path("t.rejects.jsonl.jsonl")).unwrap();
+    }
+}
+
+/// Of two readings of one text none is taken that is not the engine's own.
+#[test]
+fn text_is_a_document_or_written_as_the_engine_writes_it() {
+    let Some(fixture) = fixture() else { return };
+    let cases = [
+        (
+            "VARCHAR[]",
+            &[
+                (r#"["a","it's"]"#, r"[a, 'it\'s']"),
+                ("[a, NULL]", "[a, NULL]"),
+                (r#"["q\"\\",null]"#, r#"['q"\\', NULL]"#),
+                ("[1]", "[1]"),
+                ("[]", "[]"),
+            ][..],
+            &[r#"["a\nb"]"#, r#"["a"#, "x", r#" [a]"#][..],
+        ),
+        ("INTEGER[]", &[("[1,2]", "[1, 2]"), ("[1, NULL]", "[1, NULL]")], &["[1.5]", r#"["1"]"#]),
+        ("FLOAT[2]", &[("[1,2]", "[1.0, 2.0]"), ("[1.0, 2.5]", "[1.0, 2.5]")], &["[1]"]),
+        ("DATE[]", &[(r#"["2024-01-31"]"#, "[2024-01-31]")], &[r#"["20240131"]"#]),
+        (
+            "STRUCT(a INTEGER, b FLOAT[1])",
+            &[
+                (r#"{"a":1,"b":[2]}"#, "{'a': 1, 'b': [2.0]}"),
+                ("{'a': 1, 'b': NULL}", "{'a': 1, 'b': NULL}"),
+            ],
+            &[r#"{"b":[2],"a":1}"#],
+        ),
+        ("MAP(VARCHAR, DOUBLE)", &[(r#"{"a":1}"#, "{a=1.0}"), ("{a=1.5}", "{a=1.5}")], &["{a=1}"]),
+    ];
+    for strategy in ["duckdb/arrow", "duckdb/prepared"] {
+        let db = format!("{}.duckdb", &strategy[7..]);
+        for (n, (ty, good, bad)) in cases.iter().enumerate() {
+            let table = format!("t{n}");
+            sql(&fixture, &db, &format!("CREATE TABLE {table} (v {ty})"));
+            let texts = good.iter().map(|(text, _)| text).chain(*bad);
+            let texts: Vec<String> =
+                texts.map(|text| format!("\"{}\"\n", text.replace('"', "\"\""))).collect();
+            fixture.write("t.csv", format!("v\n{}", texts.concat()));
+            let load = ["t.csv", &db, "--table", &table, "--strategy", strategy];
+            let rest = ["--delimiter", ";", "--max-rejects", "90%", "--verify", "checksum"];
+            fixture.load(&[&load[..], &rest].concat()).exits(3);
+            let notes = json_lines(&fixture.read("t.rejects.csv.jsonl"));
+            assert_eq!(notes.len(), bad.len(), "{ty}: {notes:?}");
+            let wanted: Vec<&str> = good.iter().map(|(_, shown)| *shown).collect();
+            let stored = lines(&fixture, &db, &format!("SELECT CAST(v AS VARCHAR) FROM {table}"));
+            assert_eq!(stored, wanted, "{ty}");
+            for rejects in ["t.rejects.csv", "t.rejects.csv.jsonl"] {
+                let _ = std::fs::remove_file(fixture.path(rejects));
+            }
+        }
+    }
+}
+
+/// What `COPY ... TO` writes for them comes back as text; what a column that is said to be of days takes is another matter.
+#[test]
+fn days_that_only_the_engine_writes_go_into_its_columns() {
+    let Some(fixture) = fixture() else { return };
+    let made = "d DATE, t TIMESTAMP, s TIMESTAMP_S, n TIMESTAMP_NS, z TIMESTAMPTZ";
+    let text = "d,t,s,n,z\n\
+                infinity,infinity,infinity,infinity,infinity\n\
+                -infinity,-infinity,-infinity,-infinity,-infinity\n\
+                0044-03-15 (BC),0044-03-15 (BC) 12:00:00.5,0044-03-15 (BC),1700-01-01,0044-03-15 (BC) 12:00:00+00\n\
+                10000-01-01,10000-01-01 01:02:03,290000-12-31 00:00:00,2024-01-01,10000-01-01 01:02:03+02\n";
+    fixture.write("in.csv", text);
+    for strategy in STRATEGIES {
+        sql(
+            &fixture,
+            &format!("{}.duckdb", &strategy[7..]),
+            &format!("CREATE TABLE \"in\" ({made})"),
+        );
+    }
+    each(&fixture, &[], |db, strategy| {
+        let shown = "SELECT d, t, s, n, epoch_ms(z) FROM \"in\" WHERE isfinite(d)";
+        let wanted = [
+            "0044-03-15 (BC)|0044-03-15 (BC) 12:00:00.5|0044-03-15 (BC) 00:00:00|1700-01-01 00:00:00|-63517780800000",
+            "10000-01-01|10000-01-01 01:02:03|290000-12-31 00:00:00|2024-01-01 00:00:00|253402297323000",
+        ];
+        assert_eq!(lines(&fixture, db, shown), wanted, "{strategy}");
+        let ends = "SELECT count(*) FROM \"in\" WHERE NOT (isfinite(d) OR isfinite(t) OR isfinite(s) OR isfinite(n) OR isfinite(z))";
+        assert_eq!(lines(&fixture, db, ends), ["2"], "{strategy}");
+    });
+    let said = ["in.csv", "new.duckdb", "--type", "d=date", "--columns", "d"];
+    fixture.refuses(&said).says(&["line 2, column d", "--null d=infinity"]);
+}
+
 #[test]
 fn duckdb_reads_parquet_by_itself_where_nothing_is_lost() {
     let Some(fixture) = fixture() else { return };

@@ -79,10 +79,12 @@ pub(super) fn columns_of(schema: &SchemaDescriptor) -> parquet::errors::Result<V
                 ty: field.data_type().clone(),
                 content: if is_json { Type::Json } else { Type::Text },
                 nested: None,
+                takes_literals: false,
                 strict: false,
                 required: !field.is_nullable(),
                 infinite_ends: false,
                 takes_days: false,
+                takes_far: false,
                 escapes: false,
             }
         })
