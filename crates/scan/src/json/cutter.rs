@@ -4,7 +4,7 @@ use memchr::{memchr, memrchr};
 
 use super::extent::{Behind, Extents, Start};
 use super::record::JsonLayout;
-use super::value::skip_space;
+use super::value::{skip_space, skip_to_record};
 use crate::cutter::Tail;
 
 /// Finds record boundaries.
@@ -66,7 +66,11 @@ impl JsonCutter {
                 .or(ended.then_some(bytes.len()));
         }
         let is_array = self.layout == JsonLayout::Array;
-        let mut at = skip_space::<false>(bytes, 0);
+        let skip = match is_array {
+            true => skip_space::<false>,
+            false => skip_to_record::<false>,
+        };
+        let mut at = skip(bytes, 0);
         let mut behind = Some(0);
         if is_array && !self.begun {
             behind = None;
@@ -87,7 +91,7 @@ impl JsonCutter {
         let mut cut = first.next;
         loop {
             // Only what ends before the goal: as if nothing came behind it.
-            at = skip_space::<false>(near, cut);
+            at = skip(near, cut);
             if at >= near.len() {
                 return Some(cut);
             }

@@ -8,7 +8,7 @@ use memchr::{memchr, memrchr};
 
 use super::marks::Marks;
 use super::record::JsonLayout;
-use super::value::{scalar, skip_space};
+use super::value::{RECORD_SEPARATOR, scalar, skip_space};
 
 /// Where a record ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,9 +37,9 @@ pub(super) enum EndedBy {
 /// Where a record starts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Start {
-    /// Offset of its first byte, which is no white space.
+    /// Offset of its first byte, which is neither white space nor a separator of records.
     pub(super) at: usize,
-    /// Offset behind what is before it, with only white space in between; none for the first of an
+    /// Offset behind what is before it, with only these in between; none for the first of an
     /// array, which has the opening bracket before it and nothing else.
     pub(super) behind: Option<usize>,
 }
@@ -158,7 +158,8 @@ impl Extents {
                 }
                 b'{' | b'[' => {
                     if byte == b'{'
-                        && let Some(end) = before_fresh_start(bytes, start, at, Open::default())
+                        && let Some(end) =
+                            before_fresh_start(self.layout, bytes, start, at, Open::default())
                     {
                         return Some(by_itself(end));
                     }
@@ -189,7 +190,7 @@ impl Extents {
             match bytes[at] {
                 b'{' => {
                     if open.count > 0
-                        && let Some(end) = before_fresh_start(bytes, start, at, open)
+                        && let Some(end) = before_fresh_start(self.layout, bytes, start, at, open)
                     {
                         return Brackets::BeforeFreshStart(end);
                     }
@@ -260,11 +261,21 @@ impl Open {
 
 /// The end of what is before the `{` at `at`, inside of `open`, if that is a fresh start.
 #[inline(always)]
-fn before_fresh_start(bytes: &[u8], start: Start, at: usize, open: Open) -> Option<usize> {
-    if at == start.at || !bytes[at - 1].is_ascii_whitespace() {
+fn before_fresh_start(
+    layout: JsonLayout,
+    bytes: &[u8],
+    start: Start,
+    at: usize,
+    open: Open,
+) -> Option<usize> {
+    if at == start.at {
         return None;
     }
-    behind_space(bytes, start, at, open)
+    match bytes[at - 1] {
+        RECORD_SEPARATOR if layout != JsonLayout::Array => behind_space(bytes, start, at - 1, open),
+        before if before.is_ascii_whitespace() => behind_space(bytes, start, at, open),
+        _ => None,
+    }
 }
 
 /// [`before_fresh_start`] where white space comes before.

@@ -13,7 +13,8 @@
 //!
 //! with spaces, tabs, `\r` and `\n` anywhere between tokens, except that in `lines` a `\n` always
 //! ends the record. In `values` a number, string or literal has white space behind it, an object or
-//! array need not.
+//! array need not. Before a record of `lines` or `values` may stand U+001E, as in text sequences (RFC 7464), which is as white space
+//! there, and nowhere else.
 //!
 //! # Broken records
 //!
@@ -35,7 +36,7 @@
 //! nothing is a fresh start.
 //!
 //! A *fresh start* is a `{` that is the first byte of its line other than white space, indented no
-//! further than the record itself, where no value can stand: in an object not behind a `:`, in an
+//! further than the record itself (a U+001E right before it counts for nothing), where no value can stand: in an object not behind a `:`, in an
 //! array not behind a `,` or `[`, and outside of brackets. A record that isn't the first of its line
 //! isn't indented, except that the first of an array is as far as it is from its line's start.
 //!

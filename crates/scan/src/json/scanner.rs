@@ -3,7 +3,9 @@
 use super::extent::{Behind, EndedBy, Extent, Extents, Start, trim_end};
 use super::lanes::same;
 use super::record::{JsonFault, JsonKey, JsonKind, JsonLayout, JsonMember, JsonPart, JsonRecord};
-use super::value::{Checked, expected, key, scalar, separator_missing, skip_space, value};
+use super::value::{
+    Checked, expected, key, scalar, separator_missing, skip_space, skip_to_record, value,
+};
 
 /// Splits bytes into records and their members.
 #[derive(Clone, Debug)]
@@ -80,7 +82,7 @@ impl<'a> JsonScanner<'a> {
         if self.at >= bytes.len() {
             return None;
         }
-        let start = skip_space::<true>(bytes, self.at);
+        let start = skip_to_record::<true>(bytes, self.at);
         if matches!(bytes.get(start), None | Some(b'\n')) {
             return Some(self.blank(start));
         }
@@ -98,7 +100,7 @@ impl<'a> JsonScanner<'a> {
     #[inline(always)]
     fn next_value(&mut self, members: &mut Vec<JsonMember>) -> Option<JsonRecord> {
         let bytes = self.bytes;
-        let start = skip_space::<false>(bytes, self.at);
+        let start = skip_to_record::<false>(bytes, self.at);
         let &first = bytes.get(start)?;
         let walked = walk::<false>(bytes, start, members, &mut self.leads).and_then(|walked| {
             let is_apart = matches!(first, b'{' | b'[')

@@ -22,6 +22,21 @@ pub(super) fn skip_space<const LINES: bool>(bytes: &[u8], at: usize) -> usize {
     }
 }
 
+/// What stands before each record of a text sequence (RFC 7464, section 2.1).
+pub(super) const RECORD_SEPARATOR: u8 = 0x1e;
+
+/// Where the next record begins, or the bytes end: behind white space, and behind what separates records of a text sequence.
+#[inline(always)]
+pub(super) fn skip_to_record<const LINES: bool>(bytes: &[u8], mut at: usize) -> usize {
+    loop {
+        at = skip_space::<LINES>(bytes, at);
+        if bytes.get(at) != Some(&RECORD_SEPARATOR) {
+            return at;
+        }
+        at += 1;
+    }
+}
+
 #[inline(never)]
 fn skip_more_space<const LINES: bool>(bytes: &[u8], mut at: usize) -> usize {
     while bytes.get(at).is_some_and(|&byte| is_space::<LINES>(byte)) {

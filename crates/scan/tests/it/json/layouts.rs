@@ -257,6 +257,26 @@ reads_as!(
     ["{\n\"a\": tru,\n\"b\": [\n1,\n]\n} !7 a value is expected", "{}"]
 );
 
+reads_as!(
+    sequence,
+    Lines,
+    "\x1e{}\n\x1e\x1e {\"a\":1}\n\x1e\n\x1e2\x1e\n{\x1e}",
+    [
+        "{}",
+        "{\"a\":1}",
+        "-",
+        "2\x1e !1 text follows the complete value",
+        "{\x1e} !1 a key in quotes or } is expected"
+    ]
+);
+reads_as!(
+    sequence_over_lines,
+    Values,
+    "\x1e{\n\"a\": [\n1\n]\n}\n\x1e{\n\"a\": 1\n\x1e{}\n\x1e[2]\x1e 3\n",
+    ["{\n\"a\": [\n1\n]\n}", "{\n\"a\": 1 !0 what starts here is never closed", "{}", "[2]", "3"]
+);
+reads_as!(no_sequence, Array, "[{},\n\x1e{}]", ["{}", "\x1e{} !0 a value is expected"]);
+
 /// Nothing that isn't white space or a separator is outside of records.
 #[test]
 fn nothing_is_dropped() {

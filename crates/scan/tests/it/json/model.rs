@@ -30,6 +30,13 @@ fn is_blank(bytes: &[u8]) -> bool {
     bytes.iter().all(|&byte| is_space(byte))
 }
 
+/// Whether there is nothing but white space, and what stands before records of a text sequence.
+fn is_before_record(bytes: &[u8]) -> bool {
+    bytes.iter().all(|&byte| is_space(byte) || byte == SEPARATOR)
+}
+
+const SEPARATOR: u8 = 0x1e;
+
 /// What `bytes` are, if nothing but one record.
 pub(crate) fn judge(bytes: &[u8]) -> Is {
     match serde_json::from_slice(bytes) {
@@ -70,10 +77,10 @@ fn lines(bytes: &[u8]) -> Vec<Row> {
     for line in bytes.split_inclusive(|&byte| byte == b'\n') {
         let next = start + line.len();
         let end = next - usize::from(line.ends_with(b"\n"));
-        rows.push(if is_blank(line) {
-            Row { start: end, end, next, is: Is::Blank }
-        } else {
-            row(bytes, start, end, next, true)
+        let first = line.iter().position(|byte| !is_before_record(&[*byte]));
+        rows.push(match first {
+            None => Row { start: end, end, next, is: Is::Blank },
+            Some(first) => row(bytes, start + first, end, next, true),
         });
         start = next;
     }
@@ -119,7 +126,7 @@ fn values(bytes: &[u8]) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut at = 0;
     loop {
-        at += bytes[at..].iter().take_while(|&&byte| is_space(byte)).count();
+        at += bytes[at..].iter().take_while(|&&byte| is_before_record(&[byte])).count();
         if at == bytes.len() {
             return rows;
         }
@@ -168,7 +175,7 @@ fn walk(bytes: &[u8], start: usize, indent: usize, is_element: bool) -> (usize, 
                 let innermost = open.last().copied().unwrap_or(b'{');
                 if at > start
                     && more == 0
-                    && let Some(end) = before_fresh_start(bytes, at, indent, innermost)
+                    && let Some(end) = before_fresh_start(bytes, at, indent, innermost, is_element)
                 {
                     return (end, end, By::Itself);
                 }
@@ -197,12 +204,19 @@ fn walk(bytes: &[u8], start: usize, indent: usize, is_element: bool) -> (usize, 
 /// How far the record at `start` is indented.
 fn indent(bytes: &[u8], start: usize, is_first_element: bool) -> usize {
     let line = bytes[..start].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-    let starts_line = line > 0 && is_blank(&bytes[line..start]);
+    let starts_line = line > 0 && is_before_record(&bytes[line..start]);
     if starts_line || is_first_element { start - line } else { 0 }
 }
 
 /// Where the text before the `{` at `at` ends, if that starts a line and can be no value there.
-fn before_fresh_start(bytes: &[u8], at: usize, indent: usize, innermost: u8) -> Option<usize> {
+fn before_fresh_start(
+    bytes: &[u8],
+    at: usize,
+    indent: usize,
+    innermost: u8,
+    is_element: bool,
+) -> Option<usize> {
+    let at = at - usize::from(!is_element && bytes[at - 1] == SEPARATOR);
     let line = bytes[..at].iter().rposition(|&byte| byte == b'\n')? + 1;
     let end = bytes[..line].iter().rposition(|&byte| !is_space(byte))? + 1;
     let before = bytes[end - 1];

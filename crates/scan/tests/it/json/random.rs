@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::machines::{agreed, agreed_however_cut, expect_in_chunks};
 
 /// Tokens, and what reads differently when it is cut in two.
-const PIECES: [&str; 44] = [
+const PIECES: [&str; 46] = [
     "{",
     "}",
     "[",
@@ -47,6 +47,8 @@ const PIECES: [&str; 44] = [
     "\u{e4}",
     "\u{1f600}",
     "\u{1}",
+    "\u{1e}",
+    "\n\u{1e}{",
     "\n{",
     "},\n{",
     "\n  {",
@@ -83,7 +85,8 @@ const RECORDS: [&str; 26] = [
     "{\"0123456789abcdefghijklmnopqrstuvwxyz0123456789\":\"0123456789abcdefghijklmnopqrstuvwxyz0123456789\"}",
 ];
 
-const SEPARATORS: [&str; 9] = [",", ",\n", ", ", "\n", "\n\n", " ", "", "\r\n", " ,\n  "];
+const SEPARATORS: [&str; 11] =
+    [",", ",\n", ", ", "\n", "\n\n", " ", "", "\r\n", " ,\n  ", "\n\u{1e}", "\u{1e}"];
 
 fn layouts() -> impl Strategy<Value = JsonLayout> {
     prop_oneof![Just(JsonLayout::Lines), Just(JsonLayout::Array), Just(JsonLayout::Values)]
