@@ -1,5 +1,7 @@
-//! Merged ranges of OpenDocument's sheets, of which `calamine` reads none: the part of the workbook that has the sheets is read once more.
+//! What `calamine` does not read of OpenDocument's sheets, merged ranges and how days are shown: the part of the workbook that has the
+//! sheets is read once more.
 
+use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Read, Seek};
 
 use calamine::Dimensions;
@@ -81,6 +83,114 @@ fn of_table(content: &mut Reader<impl BufRead>) -> Result<Vec<Dimensions>, Failu
             }
             Event::End(element) if element.name() == QName(TABLE) => return Ok(ranges),
             Event::Eof => return Ok(ranges),
+            _ => {}
+        }
+    }
+}
+
+/// Cells of a sheet of OpenDocument whose days are shown with times of day: its programs write a midnight as a day, and only the style tells
+/// (version 1.3, part 3, 16.29 and 19.470).
+pub(crate) fn times_of_ods(
+    book: impl Read + Seek,
+    sheet: &str,
+) -> Result<HashSet<(u32, u32)>, Failure> {
+    let mut archive = ZipArchive::new(BufReader::new(book))?;
+    let mut content = xml(BufReader::new(archive.by_name("content.xml")?));
+    let (mut buffer, mut times) = (Vec::new(), HashSet::new());
+    let mut styles = TimeStyles::default();
+    loop {
+        buffer.clear();
+        match content.read_event_into(&mut buffer)? {
+            Event::Start(element)
+                if element.name() == QName(TABLE)
+                    && attribute(&element, "table:name")?.as_deref() == Some(sheet) =>
+            {
+                if styles.of_cells.is_empty() {
+                    return Ok(times);
+                }
+                times = times_of_table(&mut content, &styles.of_cells)?;
+            }
+            Event::Start(element) => styles.see(&element)?,
+            Event::Eof => return Ok(times),
+            _ => {}
+        }
+    }
+}
+
+/// Which styles of a workbook show times of day.
+#[derive(Default)]
+struct TimeStyles {
+    /// The one of dates that has begun.
+    date: Option<String>,
+    of_dates: HashSet<String>,
+    of_cells: HashSet<String>,
+}
+
+impl TimeStyles {
+    fn see(&mut self, element: &BytesStart<'_>) -> Result<(), Failure> {
+        match element.name().as_ref() {
+            "number:date-style" => self.date = attribute(element, "style:name")?,
+            "number:hours" | "number:minutes" | "number:seconds" => {
+                self.of_dates.extend(self.date.clone());
+            }
+            "number:time-style" | "number:number-style" => self.date = None,
+            "style:style" => {
+                let of = attribute(element, "style:data-style-name")?;
+                if of.is_some_and(|of| self.of_dates.contains(&of)) {
+                    self.of_cells.extend(attribute(element, "style:name")?);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Those of the table that has just begun, by the styles that show times.
+fn times_of_table(
+    content: &mut Reader<impl BufRead>,
+    styles: &HashSet<String>,
+) -> Result<HashSet<(u32, u32)>, Failure> {
+    let (mut buffer, mut inner, mut times) = (Vec::new(), Vec::new(), HashSet::new());
+    // Of columns: up to which the style of each goes.
+    let mut columns: Vec<(u32, bool)> = Vec::new();
+    let (mut row, mut column, mut rows, mut of_row) = (0_u32, 0_u32, 1, None);
+    let is_one = |name: Option<String>| name.map(|name| styles.contains(&name));
+    loop {
+        buffer.clear();
+        match content.read_event_into(&mut buffer)? {
+            Event::Start(element) if element.name() == QName("table:table-column") => {
+                let before = columns.last().map_or(0, |(end, _)| *end);
+                let end = before.saturating_add(number(&element, "table:number-columns-repeated")?);
+                let style = is_one(attribute(&element, "table:default-cell-style-name")?);
+                columns.push((end, style.unwrap_or(false)));
+            }
+            Event::Start(element) if element.name() == QName(ROW) => {
+                rows = number(&element, "table:number-rows-repeated")?.min(ROWS_MAX - row);
+                of_row = is_one(attribute(&element, "table:default-cell-style-name")?);
+                column = 0;
+            }
+            Event::End(element) if element.name() == QName(ROW) => row += rows,
+            Event::Start(element) if [QName(CELL), QName(COVERED)].contains(&element.name()) => {
+                let wide = number(&element, "table:number-columns-repeated")?;
+                let of_column = || {
+                    let at = columns.partition_point(|(end, _)| *end <= column);
+                    columns.get(at).is_some_and(|(_, is_one)| *is_one)
+                };
+                let own = is_one(attribute(&element, "table:style-name")?);
+                if attribute(&element, "office:value-type")?.as_deref() == Some("date")
+                    && own.or(of_row).unwrap_or_else(of_column)
+                {
+                    let end = column.saturating_add(wide).min(COLUMNS_MAX);
+                    for row in row..row + rows {
+                        times.extend((column..end).map(|column| (row, column)));
+                    }
+                }
+                column = column.saturating_add(wide);
+                content.read_to_end_into(element.name(), &mut inner)?;
+            }
+            Event::End(element) if element.name() == QName(TABLE) => return Ok(times),
+            Event::Eof => return Ok(times),
             _ => {}
         }
     }

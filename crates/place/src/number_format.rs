@@ -1,16 +1,19 @@
-//! Number formats with conditions, `[=0]"";dd/mm/yyyy`, of which `calamine` looks at the first section only (ECMA-376, part 1, 18.8.31).
+//! Number formats (ECMA-376, part 1, 18.8.31): those with conditions, `[=0]"";dd/mm/yyyy`, of which `calamine` looks at the first section
+//! only, and those with times of day, which it does not tell from those of days alone.
 
 /// What a number is shown as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Shown {
     #[default]
     Number,
-    /// A day, a moment or a time of day.
+    /// A day.
+    Day,
+    /// A moment or a time of day.
     Moment,
     Duration,
 }
 
-/// A format whose first section is for some numbers only.
+/// A format that shows days, and says more than that its first section does.
 #[derive(Clone, Debug)]
 pub(crate) struct NumberFormat {
     sections: Vec<Section>,
@@ -26,8 +29,39 @@ struct Section {
 }
 
 impl NumberFormat {
-    /// The format of this code, if its sections have conditions and show days.
+    /// The format of this code, if it shows times of day, or days under conditions.
     pub(crate) fn of(code: &str) -> Option<Self> {
+        let format = Self::read(code);
+        let has_days = format.sections.iter().any(|section| section.shown != Shown::Number);
+        let shown = format.first();
+        (format.is_conditional() && has_days || shown == Shown::Moment).then_some(format)
+    }
+
+    /// Whether the format of this code shows days, and never a time of day.
+    pub(crate) fn is_of_days(code: &str) -> bool {
+        let format = Self::read(code);
+        !format.is_conditional() && format.first() == Shown::Day
+    }
+
+    /// The code of a format that has a number and no code ([ECMA-376] 18.8.30), as far as it shows times of day.
+    pub(crate) fn code(id: u16) -> Option<&'static str> {
+        match id {
+            18..=22 | 32 | 33 | 55 | 56 => Some("h:mm"),
+            45 | 47 => Some("mm:ss"),
+            _ => None,
+        }
+    }
+
+    /// Whether its first section is for some numbers only.
+    pub(crate) fn is_conditional(&self) -> bool {
+        self.sections.first().is_some_and(|first| first.condition.is_some())
+    }
+
+    fn first(&self) -> Shown {
+        self.sections.first().map(|first| first.shown).unwrap_or_default()
+    }
+
+    fn read(code: &str) -> Self {
         let mut sections = vec![Section::default()];
         let mut chars = code.chars();
         while let (Some(c), Some(section)) = (chars.next(), sections.last_mut()) {
@@ -40,14 +74,13 @@ impl NumberFormat {
                 }
                 ';' => sections.push(Section::default()),
                 '@' => section.is_of_text = true,
-                _ if "dmyhs".contains(c.to_ascii_lowercase()) => section.show(Shown::Moment),
+                'h' | 'H' | 's' | 'S' => section.show(Shown::Moment),
+                _ if "dmy".contains(c.to_ascii_lowercase()) => section.show(Shown::Day),
                 _ => {}
             }
         }
         sections.retain(|section| !section.is_of_text);
-        let is_conditional = sections.first().is_some_and(|first| first.condition.is_some());
-        let has_days = sections.iter().any(|section| section.shown != Shown::Number);
-        (is_conditional && has_days).then_some(Self { sections })
+        Self { sections }
     }
 
     /// What this number is shown as: by the first section whose condition it meets, or that has none.
@@ -68,9 +101,9 @@ impl NumberFormat {
 }
 
 impl Section {
-    /// The first sign decides.
+    /// The first sign decides, but a day with a time of day is a moment.
     fn show(&mut self, shown: Shown) {
-        if self.shown == Shown::Number {
+        if matches!((self.shown, shown), (Shown::Number, _) | (Shown::Day, Shown::Moment)) {
             self.shown = shown;
         }
     }
@@ -96,15 +129,17 @@ mod tests {
 
     #[test]
     fn the_section_whose_condition_a_number_meets_shows_it() {
-        use Shown::{Duration, Moment, Number};
+        use Shown::{Day, Duration, Moment, Number};
         for (code, day, zero) in [
-            ("[=0]\"\";dd/mm/yyyy", Moment, Number),
-            ("[=0]\"day\";[$-409]d\\-mmm\\-yy;@", Moment, Number),
-            ("[<1]h:mm;dd/mm/yyyy", Moment, Moment),
-            ("[<1][h]:mm;[Red]dd/mm/yyyy", Moment, Duration),
-            ("[>=1]dd/mm/yyyy;0.00", Moment, Number),
+            ("[=0]\"\";dd/mm/yyyy", Day, Number),
+            ("[=0]\"day\";[$-409]d\\-mmm\\-yy;@", Day, Number),
+            ("[<1]h:mm;dd/mm/yyyy", Day, Moment),
+            ("[<1][h]:mm;[Red]dd/mm/yyyy", Day, Duration),
+            ("[>=1]dd/mm/yyyy h:mm;0.00", Moment, Number),
             ("[>1e9]0;[<=0]\"none\";[hh]:mm", Duration, Number),
-            ("[<>0]yyyy;General", Moment, Number),
+            ("[<>0]yyyy;General", Day, Number),
+            ("yyyy\\-mm\\-dd\\ hh:mm;@", Moment, Moment),
+            ("mm:ss.0", Moment, Moment),
         ] {
             let format = NumberFormat::of(code).expect(code);
             assert_eq!((format.shown(45_292.0), format.shown(0.0)), (day, zero), "{code}");
@@ -114,6 +149,11 @@ mod tests {
             ["", "General", "dd/mm/yyyy", "[h]:mm", "[=0]\"-\";0.00", "0;[Red]-0", "[Red]d;0"]
         {
             assert!(NumberFormat::of(code).is_none(), "{code}");
+        }
+        for (code, is_of_days) in
+            [("d\\.m\\.yy", true), ("[$-409]mmm yyyy", true), ("d h", false), ("0.0", false)]
+        {
+            assert_eq!(NumberFormat::is_of_days(code), is_of_days, "{code}");
         }
     }
 }

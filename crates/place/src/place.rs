@@ -674,7 +674,7 @@ fn found(source: &str, unpack: &Unpack<'_>, notes: &mut Vec<String>) -> Result<V
             }
             return in_archives(outer, inner, unpack, notes);
         }
-        return without_locks(over_network(source, notes, unpack.flag)?, source, notes);
+        return without_kept(over_network(source, notes, unpack.flag)?, source, notes);
     }
     let is_url = source.starts_with("file://");
     let shown = without_secrets(source);
@@ -969,32 +969,71 @@ fn in_folder(folder: &Path, deep: bool, notes: &mut Vec<String>) -> Result<Vec<P
 
 /// The files of a folder or a pattern that are the user's own.
 fn of_the_user(places: Vec<Place>, source: &str, notes: &mut Vec<String>) -> Result<Vec<Place>> {
-    without_rejects(without_locks(places, source, notes)?, source, notes)
+    without_rejects(without_kept(places, source, notes)?, source, notes)
 }
 
-/// Leaves out what Office keeps beside a document while it is open, under the document's name. Who names them means them.
-fn without_locks(places: Vec<Place>, source: &str, notes: &mut Vec<String>) -> Result<Vec<Place>> {
-    if is_lock(source) {
+/// Leaves out what programs keep for themselves beside the files of a user. Who names such a file means it.
+fn without_kept(
+    mut places: Vec<Place>,
+    source: &str,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Place>> {
+    if Kept::of(source).is_some() {
         return Ok(places);
     }
-    let (locks, kept): (Vec<_>, Vec<_>) =
-        places.into_iter().partition(|place| is_lock(&place.file_name()));
-    if !locks.is_empty() {
-        let names = some_of(&locks.iter().map(Place::name).collect::<Vec<_>>());
-        if kept.is_empty() {
-            return Err(Error::source(format!(
-                "'{source}' has nothing but what Office keeps while a document is open: {names}"
-            ))
-            .advise("name the documents themselves"));
+    for kept in [Kept::Lock, Kept::Summary] {
+        let (left, others): (Vec<_>, Vec<_>) =
+            places.into_iter().partition(|place| Kept::of(&place.file_name()) == Some(kept));
+        places = others;
+        if left.is_empty() {
+            continue;
         }
-        notes.push(format!("left out, for Office keeps them while a document is open: {names}"));
+        let names = some_of(&left.iter().map(Place::name).collect::<Vec<_>>());
+        let (what, why, instead) = kept.words();
+        if places.is_empty() {
+            return Err(Error::source(format!("'{source}' has nothing but {what}: {names}"))
+                .advise(instead));
+        }
+        notes.push(format!("left out, for {why}: {names}"));
     }
-    Ok(kept)
+    Ok(places)
 }
 
-/// Whether a file is called as what Office keeps while a document is open.
-pub(crate) fn is_lock(name: &str) -> bool {
-    name.rsplit('/').next().is_some_and(|name| name.starts_with("~$"))
+/// What programs keep for themselves beside the files of a user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// Of Office, beside a document while it is open, under the document's name.
+    Lock,
+    /// What a dataset's Parquet files have in common, as Spark, Dask and pyarrow write it: a schema, and at most where the rows are that
+    /// other files have.
+    Summary,
+}
+
+impl Kept {
+    /// What a file that is called so is kept for.
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        match name.rsplit('/').next()? {
+            "_metadata" | "_common_metadata" => Some(Self::Summary),
+            name if name.starts_with("~$") => Some(Self::Lock),
+            _ => None,
+        }
+    }
+
+    /// What it is, why it is left out, and what to name instead.
+    fn words(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::Lock => (
+                "what Office keeps while a document is open",
+                "Office keeps them while a document is open",
+                "name the documents themselves",
+            ),
+            Self::Summary => (
+                "what sums up a dataset of Parquet files",
+                "they sum up a dataset's Parquet files, and have no rows of their own",
+                "name the folder of the dataset, with /** where its files are in folders",
+            ),
+        }
+    }
 }
 
 /// Leaves out bad rows of earlier loads, and what is said of them: they are beside the files that they are from, and loaded with those they
@@ -1102,6 +1141,9 @@ pub(crate) fn is_read(path: &Path, head: impl FnOnce() -> Vec<u8>) -> bool {
 
 /// Whether a name tells a format that can be read; nothing, where it has no ending.
 pub(crate) fn is_named(path: &Path) -> Option<bool> {
+    if path.file_name().and_then(OsStr::to_str).and_then(Kept::of) == Some(Kept::Summary) {
+        return Some(false);
+    }
     let ending = ending(path);
     (!ending.is_empty()).then(|| FORMATS.contains(&ending.as_str()))
 }

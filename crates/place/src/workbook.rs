@@ -1,7 +1,7 @@
 //! Workbooks of spreadsheets: which sheets they have, and a sheet's cells, row by row. `calamine` knows the formats.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, BufReader, Read, Seek};
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use inrush_core::guard::guarded;
 use crate::archive::{Refusal, zip};
 use crate::number_format::{NumberFormat, Shown};
 use crate::place::cannot_open;
-use crate::{Place, claims, merged, xlsb};
+use crate::{Place, claims, merged, xls, xlsb};
 use inrush_store::Stop;
 
 /// A sheet of a workbook.
@@ -93,9 +93,9 @@ pub enum Workbook {
     /// Its binary form.
     Xlsb(Box<Xlsb<Bytes>>, Place),
     /// Of Excel until 2003.
-    Xls(Box<Xls<Bytes>>),
+    Xls(Box<Xls<Bytes>>, Place),
     /// OpenDocument.
-    Ods(Box<Ods<Bytes>>),
+    Ods(Box<Ods<Bytes>>, Place),
 }
 
 macro_rules! each_format {
@@ -103,8 +103,8 @@ macro_rules! each_format {
         match $workbook {
             Workbook::Xlsx($book, _) => $what,
             Workbook::Xlsb($book, _) => $what,
-            Workbook::Xls($book) => $what,
-            Workbook::Ods($book) => $what,
+            Workbook::Xls($book, _) => $what,
+            Workbook::Ods($book, _) => $what,
         }
     };
 }
@@ -178,8 +178,14 @@ impl Sheet {
                 let book = Xlsb::new(bytes).map_err(|error| of_any(&error))?;
                 Ok(Workbook::Xlsb(Box::new(book), self.book.clone()))
             }
-            Some(Format::Ods) => Ods::new(bytes).map(Box::new).map(Workbook::Ods).map_err(of_ods),
-            Some(Format::Xls) => compound(bytes),
+            Some(Format::Ods) => {
+                let book = Ods::new(bytes).map_err(of_ods)?;
+                Ok(Workbook::Ods(Box::new(book), self.book.clone()))
+            }
+            Some(Format::Xls) => {
+                let book = compound(bytes)?;
+                Ok(Workbook::Xls(Box::new(book), self.book.clone()))
+            }
             None => Err(Refusal::new("it is no workbook", "name an .xlsx, .xls or .ods file")),
         };
         guarded(open).map_err(|failure| match failure.downcast::<Refusal>() {
@@ -242,15 +248,15 @@ impl Sheet {
     pub fn merged(&self, book: &mut Workbook, name: &str) -> Result<Vec<Dimensions>, Failure> {
         match book {
             Workbook::Xlsx(book, _) => guarded(|| book.merge_cells_by_sheet_name(name)),
-            Workbook::Xls(book) => guarded(|| book.merge_cells_by_sheet_name(name)),
-            Workbook::Ods(_) => guarded(|| merged::of_ods(self.book.seekable()?, name)),
+            Workbook::Xls(book, _) => guarded(|| book.merge_cells_by_sheet_name(name)),
+            Workbook::Ods(..) => guarded(|| merged::of_ods(self.book.seekable()?, name)),
             Workbook::Xlsb(_, place) => guarded(|| xlsb::merged(place.seekable()?, name)),
         }
     }
 }
 
 /// A file in a container of older Office programs: a workbook, or one that is encrypted.
-fn compound(mut bytes: Bytes) -> Result<Workbook, Refusal> {
+fn compound(mut bytes: Bytes) -> Result<Xls<Bytes>, Refusal> {
     /// The names of its streams are in UTF-16, at its end or at its start.
     const LOOK_BYTES: u64 = 16 << 20;
     let mut all = Vec::new();
@@ -271,7 +277,7 @@ fn compound(mut bytes: Bytes) -> Result<Workbook, Refusal> {
     }
     bytes.rewind().map_err(io)?;
     match Xls::new(bytes) {
-        Ok(book) => Ok(Workbook::Xls(Box::new(book))),
+        Ok(book) => Ok(book),
         Err(XlsError::Password) => Err(encrypted()),
         Err(error) => Err(of_any(&error)),
     }
@@ -305,7 +311,7 @@ fn of_any(error: &dyn std::fmt::Display) -> Refusal {
 impl Workbook {
     /// Whether a sheet is in memory as a whole when it is read.
     pub fn is_read_whole(&self) -> bool {
-        matches!(self, Self::Xls(_) | Self::Ods(_))
+        matches!(self, Self::Xls(..) | Self::Ods(..))
     }
 
     /// Hands on the rows of a sheet that hold anything, with their numbers from 0: each cell that isn't empty with its column, those aside
@@ -326,7 +332,7 @@ impl Workbook {
         };
         match self {
             Self::Xlsx(book, place) => {
-                let formats = conditional_formats(book, sheet)?;
+                let formats = formats(book, sheet)?;
                 let none = Strange::new();
                 let Some(from) = xlsx_rows(book, sheet, &formats, &none, 0, &mut take)? else {
                     return Ok(());
@@ -335,8 +341,15 @@ impl Workbook {
                 xlsx_rows(book, sheet, &formats, &strange, from, &mut take).map(|_| ())
             }
             Self::Xlsb(book, place) => xlsb_rows(book, place, sheet, take),
-            Self::Xls(book) => whole(&mut **book, sheet, take),
-            Self::Ods(book) => whole(&mut **book, sheet, take),
+            Self::Xls(book, place) => {
+                let number = book.sheets_metadata().iter().position(|one| one.name == sheet);
+                let times = xls::times(place.seekable()?, number.unwrap_or(0))?;
+                whole(&mut **book, sheet, &times, take)
+            }
+            Self::Ods(book, place) => {
+                let times = guarded(|| merged::times_of_ods(place.seekable()?, sheet))?;
+                whole(&mut **book, sheet, &times, take)
+            }
         }
     }
 }
@@ -406,9 +419,9 @@ fn xlsx_rows(
                     DataRef::DateTime(moment) => Some(moment.as_f64()),
                     _ => None,
                 };
-                let shown = match formats.get(&found.pos).zip(value) {
+                let shown = match formats.of_cell(found.pos).zip(value) {
                     Some((format, value)) => Some(shown_as(value, format, since_1904)),
-                    None => cell(found.value, found.formula.is_some()),
+                    None => cell(found.value, found.formula.is_some(), formats.have_times),
                 };
                 (found.pos, shown)
             }
@@ -476,38 +489,77 @@ fn strange_error(failure: &Failure) -> Option<&str> {
     }
 }
 
-/// The cells whose format has conditions, and that.
-type Formats = HashMap<(u32, u32), Arc<NumberFormat>>;
+/// What the cells of a sheet are shown as, where `calamine` doesn't tell.
+#[derive(Default)]
+struct Formats {
+    /// Whether all days have times of day, and no format has conditions.
+    have_times: bool,
+    /// Else by column, in the order of their first rows, those that follow each other with one format.
+    runs: HashMap<u32, Vec<Run>>,
+}
 
-/// Nearly no workbook has any, and then the cells' styles are not looked at.
-fn conditional_formats(book: &mut Xlsx<Bytes>, sheet: &str) -> Result<Formats, Failure> {
+struct Run {
+    first: u32,
+    last: u32,
+    format: Arc<NumberFormat>,
+}
+
+impl Formats {
+    fn of_cell(&self, (row, column): (u32, u32)) -> Option<&NumberFormat> {
+        let runs = self.runs.get(&column)?;
+        let run = &runs[..runs.partition_point(|run| run.first <= row)].last()?;
+        (row <= run.last).then_some(&*run.format)
+    }
+
+    fn add(&mut self, row: u32, column: u32, format: &Arc<NumberFormat>) {
+        let runs = self.runs.entry(column).or_default();
+        match runs.last_mut() {
+            Some(run)
+                if Arc::ptr_eq(&run.format, format) && run.last.checked_add(1) == Some(row) =>
+            {
+                run.last = row;
+            }
+            _ => runs.push(Run { first: row, last: row, format: Arc::clone(format) }),
+        }
+    }
+}
+
+/// In most workbooks days are shown in one way, and then the cells' styles are not looked at.
+fn formats(book: &mut Xlsx<Bytes>, sheet: &str) -> Result<Formats, Failure> {
     let mut reader = guarded(|| book.worksheet_cells_reader(sheet))?;
     let code = |style: &calamine::Style| {
         style.number_format.as_ref().map(|format| format.format_code.clone())
     };
-    let codes = reader.styles().iter().map(code);
-    let formats: Vec<Option<Arc<NumberFormat>>> =
-        codes.map(|code| NumberFormat::of(&code?).map(Arc::new)).collect();
-    let mut found = HashMap::new();
+    let codes: Vec<Option<String>> = reader.styles().iter().map(code).collect();
+    let of = |code: &Option<String>| NumberFormat::of(code.as_deref()?).map(Arc::new);
+    let formats: Vec<Option<Arc<NumberFormat>>> = codes.iter().map(of).collect();
+    let mut found = Formats::default();
     if formats.iter().all(Option::is_none) {
+        return Ok(found);
+    }
+    if !formats.iter().flatten().any(|format| format.is_conditional())
+        && !codes.iter().flatten().any(|code| NumberFormat::is_of_days(code))
+    {
+        found.have_times = true;
         return Ok(found);
     }
     while let Some((row, column, style)) = guarded(|| reader.next_style_id())? {
         if let Some(format) = formats.get(style).and_then(Option::as_ref) {
-            found.insert((row, column), Arc::clone(format));
+            found.add(row, column, format);
         }
     }
     Ok(found)
 }
 
-/// What a format with conditions shows a number as.
+/// What a format shows a number as.
 pub(crate) fn shown_as(number: f64, format: &NumberFormat, since_1904: bool) -> Cell<'static> {
-    let sort = match format.shown(number) {
+    let shown = format.shown(number);
+    let sort = match shown {
         Shown::Number => return number_of(number),
-        Shown::Moment => ExcelDateTimeType::DateTime,
+        Shown::Day | Shown::Moment => ExcelDateTimeType::DateTime,
         Shown::Duration => ExcelDateTimeType::TimeDelta,
     };
-    moment_of(ExcelDateTime::new(number, sort, since_1904))
+    moment_of(ExcelDateTime::new(number, sort, since_1904), shown == Shown::Moment)
 }
 
 /// All of a sheet's errors that have no name: which cells fail, and where those are. It takes two more looks, since what fails doesn't say
@@ -552,7 +604,7 @@ fn xlsb_rows(
             match guarded(|| reader.next_cell()) {
                 Ok(None) => return Ok(None),
                 Ok(Some(found)) => {
-                    if let Some(cell) = cell(found.get_value().clone(), false) {
+                    if let Some(cell) = cell(found.get_value().clone(), false, false) {
                         return Ok(Some((found.get_position(), cell)));
                     }
                 }
@@ -603,10 +655,11 @@ fn xlsb_rows(
     }
 }
 
-/// The same of a format whose sheets are in memory when they are read.
+/// The same of a format whose sheets are in memory when they are read; `times` are the cells that are shown with a time of day.
 fn whole<R: Reader<Bytes>>(
     book: &mut R,
     sheet: &str,
+    times: &HashSet<(u32, u32)>,
     take: impl FnMut(u32, &mut Vec<(u32, Cell<'_>)>) -> Result<bool, Failure>,
 ) -> Result<(), Failure>
 where
@@ -614,13 +667,14 @@ where
 {
     let cells = guarded(|| book.worksheet_range(sheet))?;
     let formulas = guarded(|| book.worksheet_formula(sheet))?;
-    range_rows(&cells, &formulas, take)
+    range_rows(&cells, &formulas, times, take)
 }
 
 /// The same of a sheet that is in memory.
 fn range_rows(
     cells: &Range<Data>,
     formulas: &Range<String>,
+    times: &HashSet<(u32, u32)>,
     mut take: impl FnMut(u32, &mut Vec<(u32, Cell<'_>)>) -> Result<bool, Failure>,
 ) -> Result<(), Failure> {
     let corners = [cells.start(), formulas.start()];
@@ -647,7 +701,8 @@ fn range_rows(
                 Some(other) => DataRef::String(other.to_string()),
             };
             let formula = formulas.get_value((row, column));
-            if let Some(cell) = cell(value, formula.is_some_and(|formula| !formula.is_empty())) {
+            let is_formula = formula.is_some_and(|formula| !formula.is_empty());
+            if let Some(cell) = cell(value, is_formula, times.contains(&(row, column))) {
                 found.push((column, cell));
             }
         }
@@ -658,8 +713,8 @@ fn range_rows(
     Ok(())
 }
 
-/// What a cell holds; nothing, where it is empty.
-fn cell(value: DataRef<'_>, is_formula: bool) -> Option<Cell<'_>> {
+/// What a cell holds; nothing, where it is empty. `has_time` says whether a day would be shown with a time of day.
+fn cell(value: DataRef<'_>, is_formula: bool, has_time: bool) -> Option<Cell<'_>> {
     Some(match value {
         DataRef::Empty if is_formula => Cell::Bad {
             shown: String::new(),
@@ -674,8 +729,8 @@ fn cell(value: DataRef<'_>, is_formula: bool) -> Option<Cell<'_>> {
         DataRef::String(text) if is_formula && is_error(&text) => error_cell(text),
         DataRef::SharedString(text) => return text_of(Cow::Borrowed(text)),
         DataRef::String(text) => return text_of(Cow::Owned(text)),
-        DataRef::DateTime(moment) => moment_of(moment),
-        DataRef::DateTimeIso(text) => iso_moment_of(text),
+        DataRef::DateTime(moment) => moment_of(moment, has_time),
+        DataRef::DateTimeIso(text) => iso_moment_of(text, has_time),
         DataRef::DurationIso(text) => iso_time_of(text),
         DataRef::Error(error) => error_cell(error.to_string()),
         #[allow(unreachable_patterns)]
@@ -738,8 +793,8 @@ fn number_of(number: f64) -> Cell<'static> {
 
 const DAY_MS: i64 = 86_400_000;
 
-/// A number that is shown as a day, a moment, a time of day or a duration.
-fn moment_of(moment: ExcelDateTime) -> Cell<'static> {
+/// A number that is shown as a day, a moment, a time of day or a duration. `has_time` says that a midnight is shown as one, and is no day.
+fn moment_of(moment: ExcelDateTime, has_time: bool) -> Cell<'static> {
     /// The day behind 9999-12-31.
     const END: f64 = 2_958_466.0;
     let number = moment.as_f64();
@@ -762,7 +817,7 @@ fn moment_of(moment: ExcelDateTime) -> Cell<'static> {
     };
     let seconds = (i64::from(hour) * 60 + i64::from(minute)) * 60 + i64::from(second);
     match seconds * 1_000 + i64::from(ms) {
-        0 => Cell::Date(days),
+        0 if !has_time => Cell::Date(days),
         of_day => Cell::Moment(i64::from(days) * DAY_MS + of_day),
     }
 }
@@ -818,18 +873,19 @@ fn iso_milliseconds(text: &str) -> Option<i64> {
 }
 
 /// OpenDocument writes days and moments as text of ISO 8601. One with an offset from UTC is no moment of the others' kind, which clocks show.
-fn iso_moment_of(text: String) -> Cell<'static> {
+/// Its programs write no time of day for a midnight, however that is shown.
+fn iso_moment_of(text: String, has_time: bool) -> Cell<'static> {
     if let Some(days) = inrush_scan::date_days(text.as_bytes()) {
-        return Cell::Date(days);
+        return match has_time {
+            true => Cell::Moment(i64::from(days) * DAY_MS),
+            false => Cell::Date(days),
+        };
     }
     let zone = inrush_scan::read_timestamp(text.as_bytes()).map(|found| found.zone);
     if zone == Some(inrush_scan::Zone::Offset) {
         return Cell::Text(Cow::Owned(text));
     }
     match inrush_scan::timestamp_micros(text.as_bytes()) {
-        Some(micros) if micros % (DAY_MS * 1_000) == 0 => {
-            Cell::Date((micros / (DAY_MS * 1_000)) as i32)
-        }
         Some(micros) if micros % 1_000 == 0 => Cell::Moment(micros / 1_000),
         _ => Cell::Text(Cow::Owned(text)),
     }
@@ -863,7 +919,7 @@ mod tests {
 
     #[test]
     fn days_moments_times_and_durations_are_told_apart() {
-        let of = |number, sort| moment_of(ExcelDateTime::new(number, sort, false));
+        let of = |number, sort| moment_of(ExcelDateTime::new(number, sort, false), false);
         assert_eq!(of(45_322.0, DateTime), Cell::Date(19_753));
         assert_eq!(of(45_322.5, DateTime), Cell::Moment((19_753 * 24 + 12) * 3_600_000));
         assert_eq!(of(1.0, DateTime), Cell::Date(-25_567));
@@ -875,15 +931,18 @@ mod tests {
         assert_eq!(of(-0.5 / 86_400.0, TimeDelta), Cell::Text("PT-0.5S".into()));
         assert_eq!(of(-1.0, DateTime), Cell::Integer(-1));
         assert_eq!(of(3e9, DateTime), Cell::Integer(3_000_000_000));
-        let early = moment_of(ExcelDateTime::new(1.0, DateTime, true));
+        let midnight = moment_of(ExcelDateTime::new(45_322.0, DateTime, false), true);
+        assert_eq!(midnight, Cell::Moment(19_753 * DAY_MS));
+        let early = moment_of(ExcelDateTime::new(1.0, DateTime, true), false);
         assert_eq!(early, Cell::Date(-24_106));
     }
 
     #[test]
     fn moments_with_an_offset_keep_it() {
-        let of = |text: &str| iso_moment_of(text.to_owned());
+        let of = |text: &str| iso_moment_of(text.to_owned(), false);
         assert_eq!(of("2024-01-31"), Cell::Date(19_753));
-        assert_eq!(of("2024-01-31T00:00:00"), Cell::Date(19_753));
+        assert_eq!(of("2024-01-31T00:00:00"), Cell::Moment(19_753 * DAY_MS));
+        assert_eq!(iso_moment_of("2024-01-31".to_owned(), true), Cell::Moment(19_753 * DAY_MS));
         assert_eq!(of("2024-01-31T12:00:00"), Cell::Moment((19_753 * 24 + 12) * 3_600_000));
         for text in ["2024-01-31T12:00:00+02:00", "2024-01-31T00:00:00Z"] {
             assert_eq!(of(text), Cell::Text(text.into()));

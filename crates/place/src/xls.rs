@@ -1,10 +1,12 @@
 //! Where an older workbook's cells are ([MS-XLS], in a compound file, [MS-CFB]): `calamine` makes room for all between the first and the
-//! last of a sheet, and for those that a sheet says it has. Read as leniently as there: what is no workbook is said there.
+//! last of a sheet, and for those that a sheet says it has; and which of them are shown with times of day. Read as leniently as there: what is no workbook is said there.
 
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Read, Seek};
 
 use crate::archive::Refusal;
 use crate::claims::{CELLS_MAX, too_many_cells, wrong};
+use crate::number_format::NumberFormat;
 
 /// Rows and columns of a sheet in this format.
 const ROWS_MAX: u32 = 1 << 16;
@@ -14,6 +16,8 @@ const COLUMNS_MAX: u32 = 1 << 8;
 const BEGIN: u16 = 0x0809;
 const END: u16 = 0x000a;
 const SHEET: u16 = 0x0085;
+const FORMAT: u16 = 0x041e;
+const STYLE: u16 = 0x00e0;
 const DIMENSIONS: u16 = 0x0200;
 const FORMULA: u16 = 0x0006;
 const NUMBERS: u16 = 0x00bd;
@@ -40,6 +44,73 @@ pub(crate) fn expect(mut file: impl Read + Seek) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The cells of the sheet of this number, from 0, whose format shows a time of day, which `calamine` does not tell.
+pub(crate) fn times(mut file: impl Read + Seek, number: usize) -> io::Result<HashSet<(u32, u32)>> {
+    let mut all = Vec::new();
+    file.read_to_end(&mut all)?;
+    let mut found = HashSet::new();
+    let Ok(book) = workbook(&all) else { return Ok(found) };
+    let (mut codes, mut styles, mut sheets) = (HashMap::new(), Vec::new(), Vec::new());
+    for (kind, body) in records(&book, 0).take_while(|(kind, _)| *kind != END) {
+        match kind {
+            FORMAT => drop(two(body, 0).map(|id| codes.insert(id, code(body)))),
+            STYLE => styles.push(two(body, 2)),
+            SHEET => sheets.push(four(body, 0)),
+            _ => {}
+        }
+    }
+    let has_times = |style: &Option<u32>| {
+        let id = (*style)?;
+        let code = codes.get(&id).map(String::as_str);
+        NumberFormat::of(code.or_else(|| NumberFormat::code(u16::try_from(id).ok()?))?)
+    };
+    let have_times: Vec<bool> = styles.iter().map(|style| has_times(style).is_some()).collect();
+    let Some(Some(at)) = sheets.get(number).filter(|_| have_times.contains(&true)) else {
+        return Ok(found);
+    };
+    let mut add = |row, column, style: Option<u32>| {
+        if style.is_some_and(|style| have_times.get(style as usize) == Some(&true)) {
+            found.insert((row, column));
+        }
+    };
+    each_cell(&book, *at as usize, |kind, body| {
+        let (Some(row), Some(first)) = (two(body, 0), two(body, 2)) else { return };
+        match kind {
+            // A style and a number, one behind the other.
+            NUMBERS => (first..).zip(body[4..].chunks_exact(6)).for_each(|(column, cell)| {
+                add(row, column, two(cell, 0));
+            }),
+            _ => add(row, first, two(body, 4)),
+        }
+    });
+    Ok(found)
+}
+
+/// The code of a format (2.4.126), as far as it is ASCII, which is what says what it shows; in older workbooks a byte a character.
+fn code(body: &[u8]) -> String {
+    let is_wide = body.get(4) == Some(&1);
+    let is_of_bytes = two(body, 2).is_some_and(|length| length > 255);
+    let text = if is_of_bytes { body.get(3..) } else { body.get(5..) }.unwrap_or_default();
+    let bytes = text.iter().step_by(if is_wide && !is_of_bytes { 2 } else { 1 });
+    bytes.map(|byte| if byte.is_ascii() { char::from(*byte) } else { '?' }).collect()
+}
+
+/// Hands on the records of the cells of the sheet that begins there.
+fn each_cell(book: &[u8], at: usize, mut take: impl FnMut(u16, &[u8])) {
+    let mut depth = 0_u64;
+    for (kind, body) in records(book, at) {
+        match kind {
+            BEGIN => depth += 1,
+            END if depth <= 1 => break,
+            END => depth -= 1,
+            // A chart within the sheet.
+            _ if depth > 1 => {}
+            _ if CELLS.contains(&kind) => take(kind, body),
+            _ => {}
+        }
+    }
 }
 
 /// The cells of the sheet that begins there, from the first to the last, and those of its formulas.

@@ -1,5 +1,5 @@
 //! What `calamine` leaves out of binary workbooks ([MS-XLSB]): merged ranges, errors of formulas, texts of several fonts, formats with
-//! conditions. The part of the workbook that has the sheet is read beside it.
+//! conditions or times of day. The part of the workbook that has the sheet is read beside it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -185,7 +185,7 @@ fn unpacked(packed: u32) -> f64 {
     if packed & 1 == 0 { number } else { number / 100.0 }
 }
 
-/// The formats of a workbook's styles that have conditions.
+/// The formats of a workbook's styles that `calamine` doesn't read to their ends.
 fn formats<B: Read + Seek>(archive: &mut Archive<B>) -> Result<Vec<Option<NumberFormat>>, Failure> {
     let mut found = Vec::new();
     if archive.index_for_name(&named(archive, STYLES_PART)).is_none() {
@@ -203,8 +203,8 @@ fn formats<B: Read + Seek>(archive: &mut Archive<B>) -> Result<Vec<Option<Number
             STYLES => are_of_cells = true,
             STYLES_END => break,
             STYLE if are_of_cells => {
-                let code = two(behind).and_then(|id| codes.get(&id));
-                found.push(code.and_then(|code: &String| NumberFormat::of(code)));
+                let of = |id| codes.get(&id).map(String::as_str).or(NumberFormat::code(id));
+                found.push(two(behind).and_then(of).and_then(NumberFormat::of));
             }
             _ => {}
         }

@@ -49,6 +49,12 @@ impl Layout {
             _ => Self::Text,
         }
     }
+
+    /// Whether an Arrow stream of an old writer may begin so: with a message's length, and where in the message its table is. Text has no
+    /// zeros, but in UTF-16 and UTF-32.
+    fn may_be_old_stream(magic: &[u8]) -> bool {
+        matches!(magic, [_, _, 0, 0, 4..=64, 0, 0, 0])
+    }
 }
 
 /// What tells one layout from another, and how an input is compressed.
@@ -101,8 +107,11 @@ pub(super) fn layout(
     stop: &Stop,
 ) -> Result<Layout> {
     let (magic, compression) = begin(place, pipe, MAGIC_BYTES, stop)?;
+    let is_old_stream = Layout::may_be_old_stream(&magic)
+        && crate::columns::ipc::is_old_stream(&begin(place, pipe, HEAD_BYTES, stop)?.0);
     let found = match place {
         Place::Sheet(_) => Layout::Sheet,
+        _ if is_old_stream => Layout::ArrowStream,
         // The others are read from their end.
         _ if compression.is_some() && Layout::of(&magic) != Layout::ArrowStream => Layout::Text,
         _ => Layout::of(&magic),

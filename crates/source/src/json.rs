@@ -66,7 +66,7 @@ pub(super) fn layout(
         return None;
     }
     let is_told = is_named(extension) || request.format.is_some();
-    match text.trim_ascii_start().first() {
+    match starts(text).first() {
         Some(b'{' | b'[') => {}
         // Told to be JSON, whatever it begins with is a record, if a broken one.
         _ => return is_told.then_some(JsonLayout::Lines),
@@ -82,17 +82,25 @@ pub(super) fn layout(
     // A line of its own for each record, except for a broken one here and there.
     if good * 2 > read
         || has_lines
-            && (extension == "ndjson"
-                || extension == "jsonl" && text.trim_ascii_start().starts_with(b"{"))
+            && (extension == "ndjson" || extension == "jsonl" && starts(text).starts_with(b"{"))
     {
         return (is_told || good > 0).then_some(JsonLayout::Lines);
     }
+    // A text sequence may be of arrays.
     let layout = match text.trim_ascii_start().first() {
         Some(b'[') => JsonLayout::Array,
         _ => JsonLayout::Values,
     };
     (is_told || self::good(text, is_whole, layout, false).0 > 0).then_some(layout)
 }
+
+/// The text from its first record on: behind white space, and what stands before the records of a text sequence (RFC 7464).
+fn starts(text: &[u8]) -> &[u8] {
+    let is_before = |byte: &u8| byte.is_ascii_whitespace() || *byte == RECORD_SEPARATOR;
+    &text[text.iter().take_while(|byte| is_before(byte)).count()..]
+}
+
+const RECORD_SEPARATOR: u8 = 0x1e;
 
 /// Whether an array without elements is all of the text: one of no rows.
 fn is_empty_array(text: &[u8]) -> bool {
@@ -107,7 +115,7 @@ pub(super) fn is_hidden(
     request: &DialectRequest,
     extension: &str,
 ) -> bool {
-    let starts = text.trim_ascii_start();
+    let starts = starts(text);
     let is_likely = starts.first() == Some(&b'{')
         || starts
             .strip_prefix(b"[")
@@ -125,7 +133,7 @@ pub(super) fn is_hidden(
 /// Whether the text begins with an object of JSON that goes on behind its first line: lines are no records of their own.
 pub(super) fn is_object_in_lines(text: &[u8], request: &DialectRequest, extension: &str) -> bool {
     let starts = || {
-        let inside = text.trim_ascii_start().strip_prefix(b"{")?;
+        let inside = self::starts(text).strip_prefix(b"{")?;
         inside.trim_ascii_start().first().copied()
     };
     may_be(request, extension) && !has_lines(extension) && starts() == Some(b'"') && {
@@ -418,8 +426,18 @@ fn without_columns(head: &Head, layout: JsonLayout) -> Error {
     let record = std::iter::from_fn(|| scanner.next(&mut members)).find(|one| !one.is_blank());
     let broken = record.and_then(|record| Some((record, record.fault?)));
     let Some((record, fault)) = broken else {
-        return Error::source(format!("{name} holds no object, so there are no columns"))
-            .advise("check that it is the file you mean");
+        let is_row = |kind| matches!(kind, JsonKind::Object | JsonKind::Array);
+        let (what, advice) = match record {
+            Some(record) if is_row(record.kind) && members.is_empty() => {
+                ("has nothing in its objects", "check that it is the file you mean")
+            }
+            Some(record) if is_row(record.kind) => (
+                "has no member with a name that a column can have",
+                "name them otherwise: a name is UTF-8 without U+0000",
+            ),
+            _ => ("holds no object", "check that it is the file you mean"),
+        };
+        return Error::source(format!("{name} {what}, so there are no columns")).advise(advice);
     };
     let line = head.input.lines_before + json_lines(&text[..record.start as usize]) + 1;
     let words = fault_words(&fault, &record, text);
@@ -431,7 +449,6 @@ fn without_columns(head: &Head, layout: JsonLayout) -> Error {
     let of_jq = of_jq(text);
     let of_arrays = format!("make lines of the objects of all its arrays: jq -c '.[]'{of_jq}");
     let advice = match (text.trim_ascii_start().first(), fault, behind) {
-        (Some(0x1e), ..) => "take out the separators of RFC 7464: tr -d '\\036'",
         (Some(b'{' | b'['), JsonFault::TextAfter { .. }, Some(b',')) => TAKE_OUT_COMMAS,
         (Some(b'['), JsonFault::Expected { .. }, Some(b']')) => &of_arrays,
         (Some(b'{' | b'['), ..) => "fix that record, or check that it is the file you mean",

@@ -386,6 +386,28 @@ fn damaged_archives_are_told_from_whole_ones() {
 }
 
 #[test]
+fn what_stands_before_a_zip_archive_is_no_part_of_it() {
+    let fixture = Fixture::new();
+    let members = [("a.csv", ONE.to_vec()), ("b.csv", TWO.to_vec())];
+    fixture.write("in.zip", [&b"#!/bin/sh\nexec unzip \"$0\"\n"[..], &zip(&members)].concat());
+    fixture.load(&["in.zip", "t.db"]).exits(0);
+    assert_eq!(fixture.table("t.db", "in"), rows![[1], [2]]);
+    // A file may be called like an archive, and be none.
+    fixture.write("csv.zip", ONE);
+    fixture.load(&["csv.zip", "t.db", "--table", "csv"]).exits(0);
+}
+
+#[test]
+fn two_names_of_one_member_are_damage() {
+    let whole = zip(&[("a.csv", ONE.to_vec()), ("b.csv", TWO.to_vec())]);
+    let says = ["a.zip: it is damaged: what its directory calls 'b.csv' calls itself 'c.csv'"];
+    let at = whole.windows(5).position(|name| name == b"b.csv").unwrap();
+    let mut other = whole.clone();
+    other[at] = b'c';
+    refused("a.zip", &other, &says);
+}
+
+#[test]
 fn a_place_in_a_file_that_is_no_archive_is_refused() {
     let fixture = Fixture::new();
     fixture.write("a.csv", ONE);

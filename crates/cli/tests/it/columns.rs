@@ -18,14 +18,15 @@ use arrow_array::{
     TimestampMicrosecondArray, TimestampNanosecondArray, TimestampSecondArray, UInt64Array,
     make_array,
 };
-use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+use arrow_ipc::{CompressionType, MetadataVersion};
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{
     ByteArray, DoubleType, FixedLenByteArray, FixedLenByteArrayType, Int96, Int96Type,
 };
+use parquet::file::metadata::{ParquetMetaDataReader, ParquetMetaDataWriter};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
@@ -848,6 +849,19 @@ fn a_column_of_two_types_is_text_and_both_are_named() {
 
 /// Days of 64 bits should be whole, and need not be.
 #[test]
+fn bytes_that_are_no_text_name_the_file_that_has_texts() {
+    let fixture = Fixture::new();
+    let bytes = BinaryArray::from(vec![&b"\xff\0"[..], b"ab"]);
+    parquet(&fixture, "a.parquet", &batch(vec![("v", column(bytes))]), 10);
+    parquet(&fixture, "b.parquet", &batch(vec![("v", column(StringArray::from(vec!["x"])))]), 10);
+    let says = ["of type bytes in a.parquet", "of type text in b.parquet", "--type v=bytes"];
+    fixture.refuses(&["a.parquet", "b.parquet", "t.db", "--table", "t"]).says(&says);
+    let load = ["a.parquet", "b.parquet", "t.db", "--table", "t", "--type", "v=bytes"];
+    fixture.load(&load).exits(0);
+    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t WHERE v IN (x'ff00', x'78')"), 2);
+}
+
+#[test]
 fn days_in_milliseconds_are_dates_unless_one_has_a_time_of_day() {
     let fixture = Fixture::new();
     let named = |days: Vec<Option<i64>>| {
@@ -1065,6 +1079,101 @@ fn an_arrow_stream_is_read_to_the_mark_of_its_end() {
     let marked = [&one[..end], b"\xff\xff\xff\xff\0\0\0\0"].concat();
     let report = fixture.load_reading(&marked, &["-", "t.db", "--table", "t", "--json"]).exits(0);
     assert_eq!(report.json()["rows_loaded"], 30);
+}
+
+/// Before version 0.15 messages had no mark, and before 1.0 the fourth version; newer writers make both where they are told to.
+#[test]
+fn what_old_writers_of_arrow_make_is_read() {
+    let fixture = Fixture::new();
+    let batch = numbered(30);
+    let options = IpcWriteOptions::try_new(64, true, MetadataVersion::V4).unwrap();
+    let mut writer =
+        StreamWriter::try_new_with_options(Vec::new(), &batch.schema(), options).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    let old = writer.into_inner().unwrap();
+    assert!(!old.starts_with(&[0xff; 4]));
+    fixture.write("old.arrows", &old);
+    assert_eq!(fixture.report(&["old.arrows", "t.db"])["rows_loaded"], 30);
+    assert_eq!(fixture.number("t.db", "SELECT sum(id) FROM old"), 435);
+    let report = fixture.load_reading(&old, &["-", "t.db", "--table", "piped", "--json"]).exits(0);
+    assert_eq!(report.json()["rows_loaded"], 30);
+    // Of pyarrow: messages of the fourth version below a footer of the fifth.
+    fixture.write("v4.arrow", include_bytes!("v4.arrow"));
+    assert_eq!(fixture.report(&["v4.arrow", "t.db"])["rows_loaded"], 2);
+}
+
+/// Whose bytes say nothing to anything but who wrote them.
+#[test]
+fn a_variant_of_parquet_is_refused_by_its_column() {
+    let fixture = Fixture::new();
+    fixture.write("in.parquet", include_bytes!("variant.parquet"));
+    let says = ["in.parquet: column var is of the type VARIANT", "var::json", "--drop var"];
+    fixture.refuses(&["in.parquet", "t.db"]).says(&says);
+    fixture.refuses(&["in.parquet", "t.db", "--flatten"]).says(&says);
+}
+
+#[test]
+fn a_type_that_only_an_extension_says_is_told() {
+    let fixture = Fixture::new();
+
+    let field = Field::new("month", DataType::Int64, true)
+        .with_metadata([("ARROW:extension:name".to_owned(), "pandas.period".to_owned())]);
+    let months = column(Int64Array::from(vec![648, 649]));
+    let batch = RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![months]).unwrap();
+    parquet(&fixture, "in.parquet", &batch, 10);
+    arrow(&fixture, "in.arrow", &batch);
+    for file in ["in.parquet", "in.arrow"] {
+        let report = fixture.report(&[file, "t.db", "--table", "t", "--if-exists", "replace"]);
+        let note = "column month is of the extension type pandas.period";
+        assert!(report["warnings"].to_string().contains(note), "{}", report["warnings"]);
+        assert_eq!(fixture.table("t.db", "t"), rows![[648], [649]]);
+    }
+}
+
+/// The same file without its rows, which it says to be in another one, as `_metadata` of a dataset has them.
+fn summed_up(file: &File, rows_in: &str) -> Vec<u8> {
+    let metadata = ParquetMetaDataReader::new().parse_and_finish(file).unwrap();
+    let groups = metadata.row_groups().iter().map(|group| {
+        let columns = group.columns().iter().map(|column| {
+            column.clone().into_builder().set_file_path(rows_in.to_owned()).build().unwrap()
+        });
+        group.clone().into_builder().set_column_metadata(columns.collect()).build().unwrap()
+    });
+    let groups = groups.collect();
+    let metadata = metadata.clone().into_builder().set_row_groups(groups).build();
+    let mut out = b"PAR1".to_vec();
+    ParquetMetaDataWriter::new(&mut out, &metadata).finish().unwrap();
+    out
+}
+
+/// As Spark, Dask and pyarrow write them beside a dataset's files, and leave them out.
+#[test]
+fn what_sums_up_a_dataset_is_none_of_its_files() {
+    let fixture = Fixture::new();
+    std::fs::create_dir_all(fixture.path("dset/y=1")).unwrap();
+    let some = numbered(3);
+    parquet(&fixture, "dset/y=1/part.parquet", &some, 10);
+    parquet(&fixture, "dset/_common_metadata", &some.slice(0, 0), 10);
+    let part = File::open(fixture.path("dset/y=1/part.parquet")).unwrap();
+    let all = summed_up(&part, "y=1/part.parquet");
+    fixture.write("dset/_metadata", all);
+    fixture.refuses(&["dset", "t.db"]).says(&["'dset/**'"]);
+    let report = fixture.report(&["dset/**", "t.db", "--table", "t"]);
+    assert_eq!(report["rows_loaded"], 3);
+    let note = "left out, for the names tell no format: dset/_common_metadata, dset/_metadata";
+    assert!(report["warnings"].to_string().contains(note), "{}", report["warnings"]);
+    fixture.refuses(&["dset/*", "t.db"]).says(&["what sums up a dataset", "dset/_metadata"]);
+    // Who names one means it.
+    let says = ["dset/_metadata", "its rows are in other files, as y=1/part.parquet"];
+    fixture.refuses(&["dset/_metadata", "t.db"]).says(&says);
+    assert_eq!(fixture.report(&["dset/_common_metadata", "t.db"])["rows_loaded"], 0);
+    let members = [
+        ("dset/_common_metadata", fixture.read("dset/_common_metadata")),
+        ("dset/part.parquet", fixture.read("dset/y=1/part.parquet")),
+    ];
+    fixture.write("dset.zip", crate::archives::zip(&members));
+    assert_eq!(fixture.report(&["dset.zip", "t.db", "--table", "z"])["rows_loaded"], 3);
 }
 
 #[test]

@@ -272,16 +272,48 @@ fn json_without_a_whole_object_is_said_to_be_broken_and_where() {
     for (file, text, words) in [
         ("comma.jsonl", "{\"a\":1},\n{\"a\":2},\n", &["line 1", "text follows", "sed"][..]),
         ("pages.json", "[{\"a\":1}][{\"a\":2}]", &["the array ends behind this record", "jq"]),
-        ("seq.json", "\x1e{\"a\":1}\n", &["tr -d '\\036'"]),
         ("table.json", "a,b\n1,2\n", &["line 1", "--format csv"]),
         ("cut.json", "\n\n{\"a\":", &["line 3", "never closed"]),
     ] {
         fixture.write(file, text);
         fixture.refuses(&[file, "t.db"]).says(&[file, "no whole object"]).says(words);
     }
+    for (file, text, words) in [
+        ("none.json", "{}", "has nothing in its objects"),
+        ("nul.json", "{\"a\\u0000b\":1}", "no member with a name that a column can have"),
+    ] {
+        fixture.write(file, text);
+        fixture.refuses(&[file, "t.db"]).says(&[file, words, "there are no columns"]);
+    }
     let deep = format!("{{\"a\":{}{}}}", "[".repeat(200), "]".repeat(200));
     fixture.write("deep.json", deep);
     fixture.refuses(&["deep.json", "t.db"]).says(&["more than 127 levels deep"]);
+}
+
+/// RFC 7464, as `journalctl -o json-seq` and GDAL's GeoJSONSeq write it.
+#[test]
+fn a_text_sequence_is_json_whatever_it_is_called() {
+    let fixture = Fixture::new();
+    let lines = "\x1e{\"a\":1,\"b\":\"x\"}\n\x1e{\"a\":2,\"b\":\"y\"}\n";
+    let printed = "\x1e{\n  \"a\": 1,\n  \"b\": \"x\"\n}\n\x1e{\"a\":2,\n\"b\":\"y\"}\n";
+    for file in ["a.geojsons", "b.log", "c.json", "d.jsonl", "e.json-seq"] {
+        for text in [lines, printed] {
+            if text == lines || !file.ends_with("jsonl") {
+                fixture.write(file, text);
+                fixture.report(&[file, "t.db", "--table", "t", "--if-exists", "replace"]);
+                assert_eq!(fixture.table("t.db", "t"), rows![[1, "x"], [2, "y"]], "{file}");
+            }
+        }
+    }
+    let load = ["-", "t.db", "--table", "piped"];
+    fixture.load_reading(lines.as_bytes(), &load).exits(0);
+    assert_eq!(fixture.table("t.db", "piped"), rows![[1, "x"], [2, "y"]]);
+    fixture.write("f.csv", lines);
+    fixture.refuses(&["f.csv", "t.db"]).says(&["f.csv looks like JSON"]);
+    // A record that was cut off costs no other.
+    fixture.write("cut.seq", format!("\x1e{{\n\"a\": 0,\n{printed}"));
+    fixture.load(&["cut.seq", "t.db", "--table", "cut", "--max-rejects", "1"]).exits(3);
+    assert_eq!(fixture.table("t.db", "cut"), rows![[1, "x"], [2, "y"]]);
 }
 
 #[test]

@@ -136,6 +136,111 @@ fn a_text_that_is_null_changes_no_type() {
     assert_eq!(fixture.table("t.db", "in"), wanted);
 }
 
+/// A midnight is a moment where it is shown with its time of day, whatever stands beside it; a column of nothing but midnights is one of days.
+#[test]
+fn a_midnight_is_what_it_is_shown_as() {
+    let fixture = Fixture::new();
+    let rows: &[&[Cell<'_>]] = &[
+        &[Text("id"), Text("at"), Text("day")],
+        &[Number(1.0), Moment(45292.0), Moment(45292.0)],
+        &[Number(2.0), Moment(45292.5), Moment(45293.0)],
+        &[Number(3.0), Day(45293.0), Moment(45294.0)],
+        &[Number(4.0), Text("n/a"), Day(45295.0)],
+    ];
+    fixture.write("in.xlsx", book(rows)).write("old.xls", include_bytes!("moments.xls"));
+    let day = |date: &str, style: &str| {
+        format!(r#"<table:table-cell office:value-type="date" office:date-value="{date}"{style}/>"#)
+    };
+    let own = r#" table:style-name="ce2""#;
+    let cells = [
+        day("2024-01-01", ""),
+        day("2024-01-01T12:00:00", ""),
+        day("2024-01-02T00:00:00", own),
+        day("2024-01-03", own),
+        ods_text("n/a"),
+    ];
+    let cells = cells.iter().map(|cell| format!("<table:table-row>{cell}</table:table-row>"));
+    let names = format!("<table:table-row>{}</table:table-row>", ods_text("at"));
+    let styles = r#"<number:date-style style:name="N1"><number:day/><number:hours/></number:date-style><number:date-style style:name="N2"><number:day/></number:date-style><style:style style:name="ce1" style:data-style-name="N1"/><style:style style:name="ce2" style:data-style-name="N2"/>"#;
+    let table = format!(
+        r#"<table:table table:name="S"><table:table-column table:default-cell-style-name="ce1"/>{names}{}</table:table>"#,
+        cells.collect::<String>()
+    );
+    fixture.write("open.ods", ods_with(styles, &table));
+    let styled = |at: f64, style: u8| {
+        record(0x05, &[&0_u32.to_le_bytes(), &[style, 0, 0, 0], &at.to_le_bytes()])
+    };
+    let cells = [
+        binary_cell(0x06, 0, &wide("at")),
+        styled(45292.0, 2),
+        styled(45292.5, 2),
+        styled(45293.0, 2),
+        styled(45294.0, 1),
+        binary_cell(0x06, 0, &wide("n/a")),
+    ];
+    let cells: Vec<Vec<u8>> =
+        (0..).zip(cells).map(|(at, cell)| [binary_row(at), cell].concat()).collect();
+    fixture.write("in.xlsb", xlsb_of(&[("Data", [cells.concat(), Vec::new()])]));
+    fixture.report(&["in.xlsx", "t.db"]);
+    let moments = rows![["2024-01-01 00:00:00"], ["2024-01-01 12:00:00"], ["2024-01-02"], ["n/a"]];
+    assert_eq!(fixture.query("t.db", "SELECT at FROM \"in\""), moments);
+    assert_eq!(fixture.columns("t.db", "in")[2].1, "DATE");
+    let days = rows![["2024-01-01"], ["2024-01-02"], ["2024-01-03"], ["2024-01-04"]];
+    assert_eq!(fixture.query("t.db", "SELECT day FROM \"in\""), days);
+    let moments = rows![
+        ["2024-01-01 00:00:00"],
+        ["2024-01-01 12:00:00"],
+        ["2024-01-02 00:00:00"],
+        ["2024-01-03"],
+        ["n/a"]
+    ];
+    for file in ["old.xls", "open.ods", "in.xlsb"] {
+        let table = format!("t_{}", file.replace('.', "_"));
+        fixture.report(&[file, "t.db", "--table", &table]);
+        assert_eq!(fixture.query("t.db", &format!("SELECT at FROM {table}")), moments, "{file}");
+    }
+}
+
+/// What a column of midnights is, other workbooks may tell.
+#[test]
+fn midnights_beside_moments_of_another_workbook_are_moments() {
+    let fixture = Fixture::new();
+    let of = |at: f64| book(&[&[Text("id"), Text("at")], &[Number(at), Moment(at)]]);
+    fixture.write("a.xlsx", of(45292.0)).write("b.xlsx", of(45292.5));
+    let load = ["a.xlsx", "b.xlsx", "t.db", "--table", "t"];
+    fixture.report(&load);
+    assert_eq!(fixture.columns("t.db", "t")[1].1, "TIMESTAMP");
+    let wanted = rows![["2024-01-01 00:00:00"], ["2024-01-01 12:00:00"]];
+    assert_eq!(fixture.query("t.db", "SELECT at FROM t"), wanted);
+}
+
+/// Parts are read up to what is needed of them, and damage stands behind that as well.
+#[test]
+fn a_damaged_part_of_a_workbook_is_told_before_its_cells_are_read() {
+    let fixture = Fixture::new();
+    // The checksum of a part, which stands in the directory 16 bytes behind the record's beginning.
+    let with_other_sum = |bytes: &[u8], part: &str| {
+        let mut bytes = bytes.to_vec();
+        let is_record = |at: &usize| {
+            bytes[*at..].starts_with(b"PK\x01\x02") && bytes[at + 46..].starts_with(part.as_bytes())
+        };
+        let at = (0..bytes.len() - 46).find(is_record).unwrap();
+        bytes[at + 16] ^= 1;
+        bytes
+    };
+    let (excel, open) = (book(&[NAMES, ONE]), ods(&[]));
+    for (file, bytes, part) in [
+        ("a.xlsx", &excel, "xl/styles.xml"),
+        ("b.xlsx", &excel, "xl/workbook.xml"),
+        ("c.xlsx", &excel, "xl/_rels/workbook.xml.rels"),
+        ("d.xlsx", &excel, "xl/worksheets/sheet1.xml"),
+        ("e.ods", &open, "content.xml"),
+    ] {
+        fixture.write(file, with_other_sum(bytes, part));
+        fixture.refuses(&[file, "t.db"]).says(&[file, part, "is damaged"]);
+    }
+}
+
 #[test]
 fn cells_are_what_the_sheet_says() {
     let fixture = Fixture::new();
@@ -549,9 +654,14 @@ fn ods(more: &[&str]) -> Vec<u8> {
 
 /// A workbook of LibreOffice with these tables.
 fn ods_of(tables: &str) -> Vec<u8> {
+    ods_with("", tables)
+}
+
+/// The same with these styles.
+fn ods_with(styles: &str, tables: &str) -> Vec<u8> {
     const NS: &str = "urn:oasis:names:tc:opendocument:xmlns";
     let content = format!(
-        r#"<?xml version="1.0"?><office:document-content xmlns:office="{NS}:office:1.0" xmlns:table="{NS}:table:1.0" xmlns:text="{NS}:text:1.0" xmlns:calcext="urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0"><office:body><office:spreadsheet>{tables}</office:spreadsheet></office:body></office:document-content>"#
+        r#"<?xml version="1.0"?><office:document-content xmlns:office="{NS}:office:1.0" xmlns:table="{NS}:table:1.0" xmlns:text="{NS}:text:1.0" xmlns:calcext="urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0" xmlns:number="{NS}:datastyle:1.0" xmlns:style="{NS}:style:1.0"><office:automatic-styles>{styles}</office:automatic-styles><office:body><office:spreadsheet>{tables}</office:spreadsheet></office:body></office:document-content>"#
     );
     let manifest = format!(r#"<manifest:manifest xmlns:manifest="{NS}:manifest:1.0"/>"#);
     zip(&[
@@ -632,15 +742,16 @@ fn xlsb_of(sheets: &[(&str, [Vec<u8>; 2])]) -> Vec<u8> {
         files.push((format!("xl/worksheets/sheet{at}.bin"), sheet.map(Vec::as_slice).concat()));
     }
     book.extend([record(0x90, &[]), record(0x9d, &[&[0; 26]]), record(0x84, &[])].concat());
-    // Of two styles the second hides zeros, and shows days.
+    // Of three styles the second hides zeros, and shows days; the third shows moments.
     let format = [&164_u16.to_le_bytes()[..], &wide(HIDES_ZEROS)].concat();
     let style = |format: u16| record(0x2f, &[&[0; 2], &format.to_le_bytes(), &[0; 12]]);
     let styles = [
         record(0x267, &[&1_u32.to_le_bytes()]),
         record(0x2c, &[&format]),
-        record(0x269, &[&2_u32.to_le_bytes()]),
+        record(0x269, &[&3_u32.to_le_bytes()]),
         style(0),
         style(164),
+        style(22),
         record(0x26a, &[]),
     ];
     files.push(("xl/styles.bin".to_owned(), styles.concat()));

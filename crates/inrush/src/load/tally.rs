@@ -13,7 +13,7 @@ use inrush_core::ledger::{HeaderRows, RejectsLength, Rows, SoFar};
 use inrush_core::reading::{Family, ReadType, Unit};
 use inrush_core::value::rule;
 use inrush_core::wording::{counted, listed, said_of, shell_word, were};
-use inrush_core::{Basis, Type};
+use inrush_core::{Basis, Spoiler, Type};
 use inrush_scan::{Scanner, Zone};
 use inrush_source::decode::BeyondAscii;
 use inrush_source::{EMPTY_OF_NUL, Input, Place, is_null_like, null_spelling};
@@ -358,6 +358,21 @@ impl Tally {
                 });
                 let error =
                     limit_error(name, reject, rejected, request, title, text.as_ref(), in_steps);
+                let fields = &plan.facts.source.fields;
+                let of_column = |name: &String| fields.iter().find(|field| field.name == *name);
+                // Bytes of one file beside another one's values of another type.
+                if reject.code == Code::Utf8
+                    && let Some(field) = reject.column.as_ref().and_then(of_column)
+                    && let Some(Spoiler::Inputs { narrower, narrower_in, other, other_in }) =
+                        &field.spoiler
+                {
+                    return error.advise(format!(
+                        "column {} is text, for it is of type {narrower} in {narrower_in}, and of type {other} in {other_in}: {} takes bytes \
+                         and texts as they are",
+                        field.name,
+                        said_of("--type", &field.name, Type::Bytes)
+                    ));
+                }
                 // Of another encoding it is known what it is, and columns have none.
                 let is_text = matches!(reject.at, Position::Text { .. });
                 let encoding = plan.source.inputs[reject.file as usize].encoding.name();

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use inrush_core::error::{Error, Result};
 
-use crate::place::{SHAPE_TO_CSV, cannot_open, is_archive, is_lock, is_read, is_shape};
+use crate::place::{Kept, SHAPE_TO_CSV, cannot_open, is_archive, is_read, is_shape};
 use crate::{Compression, Place};
 use inrush_store::{Copied, Pattern, Stop};
 pub use limit::{Bounded, Limit, Refusal};
@@ -95,9 +95,16 @@ impl Kind {
     /// When it can't be had.
     pub(crate) fn of(place: &Place, stop: &Stop) -> io::Result<Option<Self>> {
         let head = head(place.begin(stop)?)?;
-        if zip::is_one(&head) {
+        let is_zip = zip::is_one(&head);
+        // One that unpacks itself has a program before it, and only its name tells.
+        if is_zip || place.extension() == "zip" {
             place.keep(stop)?;
+        }
+        if is_zip {
             return Ok(zip::document(place.seekable()?).is_none().then_some(Self::Zip));
+        }
+        if place.extension() == "zip" && zip::ends_as_one(place.seekable()?) {
+            return Ok(Some(Self::Zip));
         }
         let kind = if tar::is_one(&head) {
             Some(Self::Tar(None))
@@ -259,9 +266,9 @@ fn is_hidden(name: &str) -> bool {
             .any(|part| part.starts_with('.') && part != "." && !part.starts_with(".."))
 }
 
-/// What the Finder puts beside the files, or Office while one is open.
+/// What the Finder puts beside the files, and other programs.
 fn is_of_program(name: &str) -> bool {
-    name.starts_with("__MACOSX/") || is_lock(name)
+    name.starts_with("__MACOSX/") || Kept::of(name).is_some()
 }
 
 /// Refuses what is no file of the archive's own.

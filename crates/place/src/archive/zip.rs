@@ -36,6 +36,11 @@ pub(crate) fn is_one(head: &[u8]) -> bool {
     head.starts_with(signature::ZIP) || head.starts_with(b"PK\x05\x06")
 }
 
+/// Whether a file ends as a zip archive does, whatever stands before it.
+pub(super) fn ends_as_one(file: impl Read + Seek) -> bool {
+    ZipArchive::new(BufReader::new(file)).is_ok()
+}
+
 /// What office programs write, packed as zip files.
 pub(crate) enum Document {
     Workbook,
@@ -73,15 +78,69 @@ pub(crate) fn document(file: impl Read + Seek) -> Option<Document> {
     })
 }
 
-/// Refuses a document whose parts unpack to more than the limit, as its directory says. Who reads them takes no more than that.
+/// Refuses a document whose parts unpack to more than the limit, as its directory says, or are damaged. Who reads them takes no more than
+/// that, and seldom to their ends, where their checksums are.
 pub(crate) fn expect(file: impl Read + Seek, limit: Limit) -> io::Result<()> {
     let mut archive = ZipArchive::new(BufReader::new(file)).map_err(io::Error::other)?;
-    let mut total = 0;
+    let (mut total, mut heads) = (0, Vec::new());
     for index in 0..archive.len() {
-        total += archive.by_index_raw(index).map_err(io::Error::other)?.size();
+        let part = archive.by_index_raw(index).map_err(io::Error::other)?;
+        heads.push((part.header_start(), part.name_raw().to_vec()));
+        total += part.size();
         limit.expect(total)?;
     }
+    for index in 0..archive.len() {
+        // What can't be unpacked is told by who needs it.
+        let Ok(mut part) = archive.by_index(index) else { continue };
+        let name = name_of_bytes(part.name_raw()).into_owned();
+        if !is_of_cells(&name) {
+            continue;
+        }
+        let said = part.size();
+        let why = match io::copy(&mut part.by_ref().take(said.saturating_add(1)), &mut io::sink()) {
+            Ok(bytes) if bytes == said => continue,
+            Ok(_) => "it has not the size that the directory says".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        return Err(Refusal::new(
+            format!("its part {name} is damaged: {why}"),
+            "fetch the file again, or save it again by its program",
+        )
+        .into());
+    }
+    expect_names(&mut archive.into_inner(), &heads)
+}
+
+/// Bytes before the name that a member itself has, and where the length of that stands.
+const LOCAL_BYTES: usize = 30;
+const NAME_LENGTH_AT: usize = 26;
+
+/// Refuses an archive whose directory calls a member otherwise than that calls itself, at the places where these begin: of the two names
+/// one is damaged, and a name says what a member is.
+fn expect_names(file: &mut (impl Read + Seek), heads: &[(u64, Vec<u8>)]) -> io::Result<()> {
+    let mut head = [0; LOCAL_BYTES];
+    for (at, said) in heads {
+        file.seek(SeekFrom::Start(*at))?;
+        file.read_exact(&mut head)?;
+        let length = u16::from_le_bytes([head[NAME_LENGTH_AT], head[NAME_LENGTH_AT + 1]]);
+        let mut own = vec![0; length.into()];
+        file.read_exact(&mut own)?;
+        if own != *said {
+            let [own, said] = [&own, said].map(|name| name_of_bytes(name).into_owned());
+            return Err(Refusal::new(
+                format!("it is damaged: what its directory calls '{said}' calls itself '{own}'"),
+                "fetch it again",
+            )
+            .into());
+        }
+    }
     Ok(())
+}
+
+/// Whether a part of a document has anything to do with cells, as pictures have not.
+fn is_of_cells(name: &str) -> bool {
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+    matches!(ending.as_deref(), Some("xml" | "rels" | "bin")) || name == "mimetype"
 }
 
 /// What the name of a document's sort may have.
@@ -101,9 +160,10 @@ pub(super) fn entries(place: &Place) -> Result<Vec<Entry>> {
             .map_err(|error| cannot_open(&name, &error))?,
         false => HashSet::new(),
     };
-    let mut entries = Vec::new();
+    let (mut entries, mut heads) = (Vec::new(), Vec::new());
     for index in 0..archive.len() {
         let mut file = archive.by_index_raw(index).map_err(|error| damaged(&error))?;
+        heads.push((file.header_start(), file.name_raw().to_vec()));
         let member = match file.name() {
             Ok(name) => name.replace('\\', "/"),
             Err(_) => name_of_bytes(file.name_raw()).into_owned(),
@@ -156,6 +216,7 @@ pub(super) fn entries(place: &Place) -> Result<Vec<Entry>> {
         }
         entries.push(entry);
     }
+    expect_names(&mut archive.into_inner(), &heads).map_err(|error| cannot_open(&name, &error))?;
     Ok(entries)
 }
 

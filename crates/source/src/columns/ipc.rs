@@ -9,7 +9,7 @@ use arrow_array::RecordBatch;
 use arrow_buffer::{Buffer, MutableBuffer};
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::{FileDecoder, StreamDecoder, StreamReader, read_footer_length};
-use arrow_ipc::{Block, Footer, Message, root_as_footer, root_as_message};
+use arrow_ipc::{Block, Footer, Message, MetadataVersion, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
 
 use crate::columns::reading::Reading;
@@ -28,10 +28,21 @@ pub(super) fn stream_schema(head: &[u8]) -> Result<Schema, Failure> {
     guarded(|| Ok::<_, ArrowError>(StreamReader::try_new(head, None)?.schema().as_ref().clone()))
 }
 
+/// Whether a stream begins so that has no marks before its messages, as those of old writers: with the length of a message, which is a
+/// schema.
+pub(crate) fn is_old_stream(head: &[u8]) -> bool {
+    let message = || {
+        let (length, rest) = head.split_first_chunk()?;
+        rest.get(..usize::try_from(u32::from_le_bytes(*length)).ok()?)
+    };
+    let is_schema =
+        |message| root_as_message(message).is_ok_and(|it| it.header_as_schema().is_some());
+    message().is_some_and(is_schema)
+}
+
 /// Reads a file's batches.
 pub(super) fn file_batches(
     file: impl Read + Seek,
-    stored: u64,
     readings: &[Reading],
     names: &SchemaRef,
     batch_bytes: usize,
@@ -41,13 +52,15 @@ pub(super) fn file_batches(
     let (footer, file_bytes) = footer(&mut file)?;
     let footer = root_as_footer(&footer).map_err(broken)?;
     let schema = guarded(|| schema_of(&footer))?;
-    let mut decoder = FileDecoder::new(SchemaRef::new(schema), footer.version());
+    // Each message says its own version. One that is older than the footer's is no damage, as some writers have it, and of a first version
+    // the decoder compares none.
+    let mut decoder = FileDecoder::new(SchemaRef::new(schema), MetadataVersion::V1);
     for block in footer.dictionaries().into_iter().flatten() {
         let message = message_of(&mut file, block, file_bytes)?;
         guarded(|| decoder.read_dictionary(block, &message))?;
     }
     let blocks = footer.recordBatches().ok_or("its footer doesn't say where batches are")?;
-    let each = stored / (blocks.len() as u64).max(1);
+    let each = file_bytes / (blocks.len() as u64).max(1);
     for (group, block) in (0..).zip(blocks) {
         let message = message_of(&mut file, block, file_bytes)?;
         let batch = guarded(|| decoder.read_record_batch(block, &message))?

@@ -8,7 +8,7 @@
 mod int96;
 #[cfg(feature = "parquet")]
 mod intervals;
-mod ipc;
+pub(crate) mod ipc;
 #[cfg(feature = "parquet")]
 mod leaves;
 mod nested;
@@ -51,6 +51,7 @@ use inrush_core::flow::Feeder;
 use inrush_core::flow::{Meter, Origin, Point, SheetRows};
 use inrush_core::guard::Failure;
 use inrush_core::reading::{ColumnReads, Family, Readers};
+use inrush_core::wording::shell_word;
 use inrush_core::{
     DialectRequest, FieldFacts, Format, MomentFacts, PlainFiles, ReadFacts, SourceFacts, Spoiler,
     Type,
@@ -191,8 +192,12 @@ impl Source {
             tables.push(table);
         }
         orders.iter_mut().for_each(|order| order.resize(all.len(), None));
+        for (input, table) in inputs.iter().zip(&tables) {
+            refuse_variants(input, table, &all, read)?;
+        }
         let is_of_moments = |at: usize| read.is_of_moments(&all[at]);
         find_days(&inputs, &mut tables, &orders, &is_of_moments, &abandoned)?;
+        join_midnights(&mut tables, &orders);
         let files = (inputs, tables, orders);
         Ok(Self::of_tables(files, all, pipe, abandoned, read, request.flatten))
     }
@@ -451,6 +456,23 @@ fn plain_files(
     Some(PlainFiles { format, paths: inputs.iter().map(path).collect::<Option<_>>()?, types })
 }
 
+/// Refuses values of Parquet's VARIANT, which are bytes of their own form, in a column that is to be loaded; of `all` columns.
+fn refuse_variants(input: &Input, table: &Table, all: &[String], read: &Readers) -> Result<()> {
+    let all: Vec<&String> = all.iter().collect();
+    let is_loaded =
+        |name: &str| !read.columns.is_dropped(name, &all) && !read.columns.is_unchosen(name, &all);
+    let found = table.readings.iter().find(|one| one.is_variant && is_loaded(&one.name));
+    found.map_or(Ok(()), |found| {
+        let (file, name) = (&input.name, &found.name);
+        Err(Error::source(format!(
+            "{file}: column {name} is of the type VARIANT, which is not read"
+        ))
+        .about(file)
+        .advise(format!("write it as JSON: {name}::json in DuckDB, to_json({name}) in Spark"))
+        .advise(format!("or leave it out: --drop {}", shell_word(name))))
+    })
+}
+
 /// What is said of text has no meaning here; of sheets some has.
 fn refuse_dialect(request: &DialectRequest, places: &[(Place, Layout)]) -> Result<()> {
     let Some((place, layout)) = places.iter().find(|(_, layout)| *layout != Layout::Sheet) else {
@@ -537,6 +559,32 @@ fn find_days(
         tables[table].readings[at].take_days();
     }
     Ok(())
+}
+
+/// A sheet's column of midnights that are shown as such is one of moments where another input's column of this name is.
+fn join_midnights(tables: &mut [Table], orders: &[Vec<Option<usize>>]) {
+    for index in 0..orders.first().map_or(0, Vec::len) {
+        let places: Vec<(usize, usize)> = orders
+            .iter()
+            .enumerate()
+            .filter_map(|(table, order)| Some((table, order[index]?)))
+            .collect();
+        let is_of_moments = |(table, at): &(usize, usize)| {
+            tables[*table].ty(*at, false) == Some(Type::Timestamp { zone: false })
+        };
+        if !places.iter().any(is_of_moments) {
+            continue;
+        }
+        for (table, at) in places {
+            let Table { store, readings } = &mut tables[table];
+            if let Store::Sheet(sheet) = store
+                && sheet.seen[at].are_midnights
+                && let Some(reading) = Arc::make_mut(sheet).take_moments(at, &readings[at].name)
+            {
+                readings[at] = reading;
+            }
+        }
+    }
 }
 
 /// Looks at an input's schema. The input learns how it is compressed.
@@ -826,7 +874,7 @@ impl Table {
                 _ => Ok(()),
             },
             Store::IpcFile => {
-                ipc::file_batches(piece(IN_ORDER)?, stored, readings, names, batch_bytes, take)
+                ipc::file_batches(piece(IN_ORDER)?, readings, names, batch_bytes, take)
                     .map_err(damaged)
             }
             Store::IpcStream => {

@@ -24,13 +24,13 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, KeyValue, RowGroupMetaData};
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::serialized_reader::SerializedPageReader;
-use parquet::schema::types::SchemaDescriptor;
+use parquet::schema::types::{SchemaDescriptor, Type};
 
 use crate::blocks::{Piece, Room};
 use crate::columns::int96::{self, Twin};
 use crate::columns::intervals::{self, Intervals};
 use crate::columns::leaves;
-use crate::columns::reading::{BOOL8, Reading, readings};
+use crate::columns::reading::{BOOL8, Reading, VARIANT, readings};
 use crate::columns::{Batch, Failure, Take, UNSUPPORTED, Unreadable};
 use inrush_core::guard::guarded;
 use inrush_store::Fault;
@@ -139,7 +139,7 @@ fn marked(schema: &Schema, descriptor: &SchemaDescriptor, written: Option<&Schem
     // Views of lists may be nested otherwise than the format has them.
     let truths = Some(truths.into_inner()).filter(|of| of.len() == descriptor.num_columns());
     let truths = truths.unwrap_or_default();
-    leaves::changed(schema, &|leaf, mut field: Field| {
+    let schema = leaves::changed(schema, &|leaf, mut field: Field| {
         let of = descriptor.column(leaf);
         let extension = match (of.logical_type_ref(), of.converted_type()) {
             (Some(LogicalType::Uuid), _) => "arrow.uuid",
@@ -149,7 +149,33 @@ fn marked(schema: &Schema, descriptor: &SchemaDescriptor, written: Option<&Schem
         };
         field.metadata_mut().insert(EXTENSION_TYPE_NAME_KEY.to_owned(), extension.to_owned());
         field
-    })
+    });
+    let roots = schema.fields().iter().zip(descriptor.root_schema().get_fields()).enumerate();
+    let roots = roots.map(|(at, (field, of))| {
+        let said = || {
+            let written = written?.fields().get(at)?;
+            // What the format has a type for is known by that.
+            let is_own = |name: &&str| !name.starts_with("arrow.");
+            written.extension_type_name().filter(is_own).filter(|_| written.name() == field.name())
+        };
+        let extension = if is_variant(of) { Some(VARIANT) } else { said() };
+        match extension {
+            Some(name) if field.extension_type_name().is_none() => {
+                let mut field = Field::clone(field);
+                field.metadata_mut().insert(EXTENSION_TYPE_NAME_KEY.to_owned(), name.to_owned());
+                Arc::new(field)
+            }
+            _ => Arc::clone(field),
+        }
+    });
+    let roots: Fields = roots.collect();
+    Arc::new(Schema::new_with_metadata(roots, schema.metadata().clone()))
+}
+
+/// Whether a column, or something within, is a VARIANT.
+fn is_variant(of: &Type) -> bool {
+    matches!(of.get_basic_info().logical_type_ref(), Some(LogicalType::Variant(_)))
+        || of.is_group() && of.get_fields().iter().any(|inner| is_variant(inner))
 }
 
 /// What a file says of itself.
@@ -173,11 +199,24 @@ impl Footer {
         guarded(|| Self::read_it(file))
     }
 
+    /// A file of a dataset that has rows somewhere else, where the first of these are.
+    fn rows_elsewhere(metadata: &ArrowReaderMetadata) -> Option<String> {
+        let mut groups = metadata.metadata().row_groups().iter();
+        groups.find_map(|group| group.columns().first()?.file_path().map(str::to_owned))
+    }
+
     fn read_it(file: &Piece) -> Result<Self, Failure> {
         // The file's own types say enough, and have fewer forms than those of the program that wrote it; but of some integers only
         // that program says what they count.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let metadata = ArrowReaderMetadata::load(file, options)?;
+        if let Some(other) = Self::rows_elsewhere(&metadata) {
+            return Err(Unreadable {
+                what: format!("it sums up a dataset, and its rows are in other files, as {other}"),
+                advice: "name the folder of the dataset, with /** where its files are in folders",
+            }
+            .into());
+        }
         let (mut metadata, intervals) = intervals::of(metadata)?;
         if let Some(schema) = with_counts(&metadata)? {
             let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));

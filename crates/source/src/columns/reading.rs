@@ -30,6 +30,8 @@ pub(super) struct Reading {
     is_typed: bool,
     /// What a user should know of its values.
     pub(super) note: Option<String>,
+    /// Whether they are in a form that says nothing to anything but who wrote them.
+    pub(super) is_variant: bool,
     /// What keeps texts of a program from being of a narrower type.
     pub(super) spoiler: Option<Spoiler>,
 }
@@ -64,9 +66,10 @@ fn add(
 ) {
     for (at, field) in fields.iter().enumerate() {
         let name = format!("{before}{}", field.name());
+        let is_variant = field.extension_type_name() == Some(VARIANT);
         path.push(at);
         match field.data_type() {
-            DataType::Struct(inner) if flatten && !inner.is_empty() => {
+            DataType::Struct(inner) if flatten && !inner.is_empty() && !is_variant => {
                 add(inner, path, &format!("{name}."), flatten, readings);
             }
             ty => {
@@ -77,10 +80,21 @@ fn add(
                     (values, Some(name)) if is_text(values) => (way(ty).0, Type::of_marked(name)),
                     _ => way(ty),
                 };
-                let (path, note) = (path.clone(), foreign(field, &name));
+                let note = foreign(field, &name).or_else(|| unknown(field, &name, ty));
+                let path = path.clone();
                 let spoiler = Spoiler::of_marked(field);
                 let is_typed = Type::is_written_out(field) || !is_of_texts(&from);
-                readings.push(Reading { name, path, from, way, ty, is_typed, note, spoiler });
+                readings.push(Reading {
+                    name,
+                    path,
+                    from,
+                    way,
+                    ty,
+                    is_typed,
+                    note,
+                    is_variant,
+                    spoiler,
+                });
             }
         }
         path.pop();
@@ -104,6 +118,18 @@ fn foreign(field: &Field, name: &str) -> Option<String> {
         "column {name} has values of {vendor}'s type {ty} as {vendor}'s own bytes, and they are loaded as bytes: a query that casts it to text \
          has them readable"
     ))
+}
+
+/// What to say of values of a type that only Arrow's extension says, and that is none of those that are known here.
+fn unknown(field: &Field, name: &str, stored_as: Type) -> Option<String> {
+    let extension = field.extension_type_name()?;
+    let is_known = [UUID, BOOL8, VARIANT, "arrow.json", "arrow.opaque"].contains(&extension)
+        || Type::of_marked(extension) != Type::Text;
+    (!is_known).then(|| {
+        format!(
+            "column {name} is of the extension type {extension}, which is not known here: its values are loaded as they are stored ({stored_as})"
+        )
+    })
 }
 
 /// What values are, and the extension that they are of: behind dictionaries and runs, which are of theirs, and may say so themselves or of
@@ -346,6 +372,9 @@ pub(super) const UUID_BYTES: i32 = 16;
 
 /// The extension of bytes that are truth values (<https://arrow.apache.org/docs/format/CanonicalExtensions.html#bit-boolean>).
 pub(super) const BOOL8: &str = "arrow.bool8";
+
+/// Parquet's VARIANT (<https://github.com/apache/arrow/blob/main/docs/source/format/CanonicalExtensions.rst#parquet-variant>).
+pub(super) const VARIANT: &str = "arrow.parquet.variant";
 
 /// Whether a type has such bytes within.
 fn has_bool8(ty: &DataType) -> bool {

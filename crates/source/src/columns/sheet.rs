@@ -59,11 +59,15 @@ pub(super) struct Seen {
     pub(super) is_typed: bool,
     /// Whether there is any, besides NULL.
     pub(super) has_values: bool,
+    /// Whether they are days of which some are shown with a time of day.
+    pub(super) are_midnights: bool,
     pub(super) spoiler: Option<Spoiler>,
     pub(super) moments: MomentFacts,
     /// Of its texts, as the options of reading have them.
     pub(super) reads: ReadFacts,
 }
+
+const DAY_MS: i64 = 86_400_000;
 
 /// The sorts of cells that a column has.
 #[derive(Clone, Copy, Debug, Default)]
@@ -78,6 +82,8 @@ impl Sorts {
     const TEXT: u8 = 32;
     /// Floats that may have been other whole numbers.
     const INEXACT: u8 = 64;
+    /// Moments that are midnights, which may be days all the same.
+    const MIDNIGHT: u8 = 128;
 
     fn add(&mut self, cell: &Cell<'_>) {
         self.0 |= match cell {
@@ -86,6 +92,7 @@ impl Sorts {
             Cell::Float(_) => Self::FLOAT,
             Cell::Boolean(_) => Self::BOOLEAN,
             Cell::Date(_) => Self::DATE,
+            Cell::Moment(ms) if ms % DAY_MS == 0 => Self::MIDNIGHT,
             Cell::Moment(_) => Self::MOMENT,
             Cell::Text(_) => Self::TEXT,
             Cell::Bad { .. } => 0,
@@ -103,13 +110,14 @@ impl Sorts {
     /// What all of them fit into; text, where nothing else.
     fn becomes(self) -> (DataType, Option<Type>) {
         const NUMBER: u8 = Sorts::INTEGER | Sorts::FLOAT;
-        const DAY: u8 = Sorts::DATE | Sorts::MOMENT;
+        // Programs write days as midnights with a time of day, as pandas does: so a column of nothing else is one of days.
+        const DAY: u8 = Sorts::DATE | Sorts::MIDNIGHT;
         match self.0 & !Self::INEXACT {
             Self::INTEGER => (DataType::Int64, Some(Type::Integer)),
             Self::FLOAT | NUMBER => (DataType::Float64, Some(Type::Float)),
             Self::BOOLEAN => (DataType::Boolean, Some(Type::Boolean)),
-            Self::DATE => (DataType::Date32, Some(Type::Date)),
-            Self::MOMENT | DAY => (
+            Self::DATE | Self::MIDNIGHT | DAY => (DataType::Date32, Some(Type::Date)),
+            sorts if sorts & !DAY == Self::MOMENT => (
                 DataType::Timestamp(TimeUnit::Millisecond, None),
                 Some(Type::Timestamp { zone: false }),
             ),
@@ -445,6 +453,8 @@ pub(super) fn look(
             ty: ty.unwrap_or_else(|| observed.ty()),
             is_typed: ty.is_some(),
             has_values: observed.has_values(),
+            are_midnights: ty == Some(Type::Date)
+                && found.is_some_and(|found| found.sorts.0 & Sorts::MIDNIGHT != 0),
             spoiler: observed.spoiler(inputs).filter(|_| ty.is_none()),
             moments: observed.moments(inputs),
             reads: reads.proposing(
@@ -611,7 +621,10 @@ impl Builder {
             (Self::Date(to), Some(Cell::Date(days))) => to.append_value(*days),
             (Self::Moment(to), Some(Cell::Moment(ms))) => to.append_value(*ms),
             (Self::Moment(to), Some(Cell::Date(days))) => {
-                to.append_value(i64::from(*days) * 86_400_000);
+                to.append_value(i64::from(*days) * DAY_MS);
+            }
+            (Self::Date(to), Some(Cell::Moment(ms))) if ms % DAY_MS == 0 => {
+                to.append_value(i32::try_from(ms / DAY_MS)?);
             }
             (Self::Text(to, typed), Some(cell)) => {
                 text.clear();
@@ -662,6 +675,18 @@ impl Builder {
 }
 
 impl Sheet {
+    /// From now on a column of midnights is one of moments: how that is read, under its name.
+    pub(super) fn take_moments(&mut self, column: usize, name: &str) -> Option<Reading> {
+        let seen = &mut self.seen[column];
+        (seen.ty, seen.are_midnights) = (Type::Timestamp { zone: false }, false);
+        let ty = DataType::Timestamp(TimeUnit::Millisecond, None);
+        self.columns[column].1 = ty.clone();
+        readings(&Schema::new(vec![Field::new(name, ty, true)]), false).pop().map(|mut reading| {
+            reading.path = vec![column];
+            reading
+        })
+    }
+
     /// Reads the rows, a batch of about `batch_bytes` at a time.
     pub(super) fn batches(
         &self,
