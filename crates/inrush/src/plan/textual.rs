@@ -84,7 +84,7 @@ pub(super) fn form_words(form: Form, column: &str, misfit: &impl std::fmt::Displ
     let as_float = said_of("--type", column, Type::Float);
     match form {
         Form::Odd => format!(
-            "{misfit} may be an identifier, among whole numbers ({as_float} makes numbers of all)"
+            "{misfit} is written otherwise than the whole numbers beside it ({as_float} makes numbers of all)"
         ),
         Form::Padded => format!(
             "{misfit} ends in a zero, and other values have another number of digits behind the point, as versions \
