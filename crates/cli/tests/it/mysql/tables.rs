@@ -716,7 +716,11 @@ fn a_text_that_a_check_makes_json_is_a_column_of_documents() {
 #[test]
 fn a_column_that_takes_no_text_can_be_left_out() {
     for_some_servers(|server| {
-        server.write("t.csv", "id,g\n1,\n").sql("CREATE TABLE t (id INT, g GEOMETRY)");
+        // What no server takes from text is rare: MySQL 8.0 has no such type.
+        if !server.is_mariadb {
+            return;
+        }
+        server.write("t.csv", "id,g\n1,\n").sql("CREATE TABLE t (id INT, g YEAR(2))");
         server.refuses(&["t.csv"]).says(&["column g", "--drop g leaves it out"]);
         server.load(&["t.csv", "--drop", "g"]).exits(0);
         assert_eq!(server.count("t"), 1);
