@@ -71,7 +71,7 @@ pub(super) fn an_empty_file_is_an_error<P: Place>() {
 
 /// An error message, as a program that failed may have left in the place of its rows.
 pub(super) fn a_line_that_is_no_header_replaces_no_table<P: Place>() {
-    // Of a file that is replaced nobody looks at the columns: it may be damaged.
+    // The columns of a file that is replaced are not looked at: it may be damaged.
     if P::TRAITS.takes_any || P::TRAITS.target == "files" {
         return;
     }

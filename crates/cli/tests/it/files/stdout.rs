@@ -231,7 +231,7 @@ fn rows_for_a_closed_standard_output_are_no_rows_written() {
         let (code, said) = run(&format!("exec \"$0\" load in.csv {target} <>/dev/null >&0"));
         assert_eq!(code, Some(0), "{target}: {said}");
     }
-    // Words that nobody wants are no failure.
+    // A report that is not wanted is a different matter.
     let (code, said) = run("exec \"$0\" load in.csv t.db >&-");
     assert_eq!(code, Some(0), "{said}");
 }
