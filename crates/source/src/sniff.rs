@@ -40,7 +40,8 @@ pub(crate) fn newline(head: &[u8]) -> Newline {
     }
 }
 
-/// Whether the end of an input is the middle of its last CRLF: a line before it ends in one, in this text or, by `is_crlf`, right before it.
+/// Whether the end of an input is the middle of its last CRLF: a line before it ends in one, in this text or, by `is_crlf`, right before
+/// it.
 pub(super) fn ends_in_half(text: &[u8], is_crlf: bool, dialect: &Dialect) -> bool {
     let Some(line) = text.strip_suffix(b"\r").filter(|_| dialect.newline == Newline::Lf) else {
         return false;
