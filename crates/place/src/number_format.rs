@@ -43,11 +43,13 @@ impl NumberFormat {
         !format.is_conditional() && format.first() == Shown::Day
     }
 
-    /// The code of a format that has a number and no code ([ECMA-376] 18.8.30), as far as it shows times of day.
+    /// What a format that has a number and no code (18.8.30) shows, as a code, if it shows days. Some numbers are days in one language, and
+    /// times of day in another.
     pub(crate) fn code(id: u16) -> Option<&'static str> {
         match id {
-            18..=22 | 32 | 33 | 55 | 56 => Some("h:mm"),
+            18..=22 | 32 | 33 => Some("h:mm"),
             45 | 47 => Some("mm:ss"),
+            14..=17 | 27..=31 | 34..=36 | 50..=58 => Some("d"),
             _ => None,
         }
     }

@@ -528,7 +528,10 @@ impl Formats {
 fn formats(book: &mut Xlsx<Bytes>, sheet: &str) -> Result<Formats, Failure> {
     let mut reader = guarded(|| book.worksheet_cells_reader(sheet))?;
     let code = |style: &calamine::Style| {
-        style.number_format.as_ref().map(|format| format.format_code.clone())
+        let format = style.number_format.as_ref()?;
+        let by_number = || NumberFormat::code(u16::try_from(format.format_id?).ok()?);
+        let is_known = NumberFormat::of(&format.format_code).is_some();
+        by_number().filter(|_| !is_known).map(str::to_owned).or(Some(format.format_code.clone()))
     };
     let codes: Vec<Option<String>> = reader.styles().iter().map(code).collect();
     let of = |code: &Option<String>| NumberFormat::of(code.as_deref()?).map(Arc::new);
