@@ -144,8 +144,25 @@ impl Turn {
         let path = directory(path).join(format!(".{}{MARK}lock", name_of(path)));
         let mut options = File::options();
         options.write(true).create(true).truncate(false);
+        // Whoever may write into the folder could have put a link here, to have a file made elsewhere, or a pipe, which would be waited for.
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::custom_flags(
+            &mut options,
+            (rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits() as i32,
+        );
+        let is_plain = || fs::symlink_metadata(&path).map_or(true, |found| found.is_file());
+        let in_the_way = |error: io::Error| match is_plain() {
+            true => error,
+            false => {
+                let what = format!("{} is in the way: it is no plain file", path.display());
+                io::Error::new(io::ErrorKind::AlreadyExists, what)
+            }
+        };
         loop {
-            let locked = options.open(&path)?;
+            let locked = options.open(&path).map_err(in_the_way)?;
+            if !locked.metadata()?.is_file() {
+                return Err(in_the_way(io::ErrorKind::AlreadyExists.into()));
+            }
             match locked.lock() {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(no_locks(directory(&path), &error)),
@@ -467,6 +484,37 @@ mod tests {
         });
         assert_eq!(fs::read(&path).unwrap().len(), 4 * TURNS);
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
+    }
+
+    /// Such as another user of the folder may have put there.
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_plain_file_is_not_opened_for_a_turn() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("a.csv");
+        let lock = place.path().join(".a.csv.inrush-lock");
+        let elsewhere = place.path().join("elsewhere");
+        let refused = || {
+            let words = Turn::wait(&path).unwrap_err().to_string();
+            assert!(words.contains(".a.csv.inrush-lock is in the way"), "{words}");
+            fs::remove_file(&lock).unwrap();
+        };
+        std::os::unix::fs::symlink(&elsewhere, &lock).unwrap();
+        refused();
+        assert!(!elsewhere.exists());
+        fs::write(&elsewhere, b"").unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &lock).unwrap();
+        refused();
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &lock,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RWXU,
+            0,
+        )
+        .unwrap();
+        refused();
+        Turn::wait(&path).unwrap();
     }
 
     #[test]

@@ -327,6 +327,10 @@ impl Workbook {
     ) -> Result<(), Failure> {
         let mut covered = Covered::by(merged);
         let mut take = |at, cells: &mut Vec<(u32, Cell<'_>)>| {
+            if let Some((column, _)) = cells.iter().find(|(column, _)| *column >= COLUMNS_MAX) {
+                let column = u64::from(*column) + 1;
+                return Err(format!("column {column} is beyond a sheet's last").into());
+            }
             covered.leave_out(at, cells);
             if cells.is_empty() { Ok(true) } else { take(at, cells) }
         };
@@ -647,11 +651,6 @@ fn xlsb_rows(
             }
             is_same
         });
-        if let Some((column, _)) = row.iter().find(|(column, _)| *column >= COLUMNS_MAX) {
-            return Err(
-                format!("column {} is beyond a sheet's last", u64::from(*column) + 1).into()
-            );
-        }
         if !row.is_empty() && !take(at, &mut row)? {
             return Ok(());
         }

@@ -907,6 +907,9 @@ fn what_a_workbook_says_of_its_size_takes_no_memory_out_of_proportion() {
     fixture.refuses(&["one.xlsx", "u.db"]).says(&["B2 is #MINE!"]);
     fixture.write("formulas.xlsx", formula("4000000000"));
 
+    let far = book(&[&[Text("id"), Text("v")], &[Formula("1</v></c><c r=\"AAAAAA2\"><v>1")]]);
+    fixture.write("far.xlsx", far);
+
     let blanks =
         |blanks: u32| ods(&[&ods_row(1, &ods_text(&format!("a<text:s text:c=\"{blanks}\"/>b")))]);
     fixture.write("in.ods", blanks(40_000));
@@ -934,6 +937,7 @@ fn what_a_workbook_says_of_its_size_takes_no_memory_out_of_proportion() {
     for (source, wanted) in [
         ("texts.xlsx", "it says that it has 4000000000 texts, and has no room for them"),
         ("formulas.xlsx", "it has a shared formula with the number 4000000000"),
+        ("far.xlsx", "column 12356631 is beyond a sheet's last"),
         ("blanks.ods", "it unpacks to more than the 1.07 GB that is allowed unasked"),
         ("copies.ods", "it unpacks to more than the 1.07 GB that is allowed unasked"),
         ("wide.ods", "its sheets have more than 100000000 cells"),
