@@ -309,10 +309,9 @@ impl Source {
                 )));
             }
             separator_line::keep(head, dialect.delimiter, request)?;
-            if head.whole && sniff::ends_in_half(&head.text, false, &dialect) {
-                head.text.push(b'\n');
+            if head.whole && sniff::ends_in_half(&head.text, &dialect) {
                 warnings.push(format!(
-                    "{}: the file ends in the middle of its last line end, CR without LF, which is taken for a whole one",
+                    "{}: the file ends in the middle of its last line end, and the CR is part of the last value: fetch the file again",
                     head.input.name
                 ));
             }

@@ -40,15 +40,12 @@ pub(crate) fn newline(head: &[u8]) -> Newline {
     }
 }
 
-/// Whether the end of an input is the middle of its last CRLF: a line before it ends in one, in this text or, by `is_crlf`, right before
-/// it.
-pub(super) fn ends_in_half(text: &[u8], is_crlf: bool, dialect: &Dialect) -> bool {
+/// Whether the end of a whole input is the middle of its last CRLF: the line before it ends in one.
+pub(super) fn ends_in_half(text: &[u8], dialect: &Dialect) -> bool {
     let Some(line) = text.strip_suffix(b"\r").filter(|_| dialect.newline == Newline::Lf) else {
         return false;
     };
-    let is_literal = dialect.escape.is_some() && line.last() == dialect.escape.as_ref();
-    let has_crlf = memchr::memrchr(b'\n', line).map_or(is_crlf, |at| line[..at].ends_with(b"\r"));
-    has_crlf && !is_literal
+    memchr::memrchr(b'\n', line).is_some_and(|at| line[..at].ends_with(b"\r"))
 }
 
 /// Whether lone CRs are more than LFs: an old Mac file behind which somebody wrote a newline is one line.

@@ -3,7 +3,7 @@
 use inrush_core::encode::{BadValue, Encode, EncodeRow, Grammar, Row};
 use inrush_core::error::{Error, Result};
 
-use crate::{Source, sniff};
+use crate::Source;
 use inrush_core::cut::{ChunkReader, Next, RECORD_BYTES_MAX};
 use inrush_core::flow::{Chunk, Encoded, Meter, Origin, Part, Point, Wire};
 use inrush_core::flow::{Feeder, Slot};
@@ -43,7 +43,6 @@ fn feed_input(
     let cutter = source.grammar.cutter(file, !first);
     let mut counter = source.counter();
     let mut records = input.records_before + from.records;
-    let mut is_crlf = false;
     let mut reader =
         ChunkReader::cutting(source.open_at(file, byte, meter, feeder.halt())?, cutter);
     loop {
@@ -59,11 +58,6 @@ fn feed_input(
         }
         let end = bytes.len() as u64;
         meter.add_read(end);
-        let ends_in_half = |dialect| sniff::ends_in_half(bytes, is_crlf, dialect);
-        if reader.is_over && source.grammar.dialect().is_some_and(ends_in_half) {
-            bytes.push(b'\n');
-        }
-        is_crlf = bytes.ends_with(b"\r\n");
         slot.chunk.origin = Origin { file: file as u32, byte, records, ..Origin::default() };
         slot.chunk.part = Part { first, last: reader.is_over };
         if let Some(counter) = &mut counter {

@@ -105,17 +105,22 @@ pub(crate) fn error(error: &anyhow::Error, has_target: bool, again: &str) {
     let _ = std::io::stderr().lock().write_all(legible(&text).as_bytes());
 }
 
-/// A text in which control characters are written out: names of columns and the like are whatever a file or a table has, and a terminal
-/// would do what they say. Written out as JSON and TOML have them, so that what programs read stays what it is.
+/// A text in which control characters are written out, and those that turn the direction of what follows: names of columns and the like are
+/// whatever a file or a table has, and a terminal would do what they say. Written out as JSON and TOML have them, so that what programs read
+/// stays what it is.
 pub(crate) fn legible(text: &str) -> Cow<'_, str> {
-    let is_unseen = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    let is_unseen = |c: char| match c {
+        '\n' | '\t' => false,
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        c => c.is_control(),
+    };
     if !text.contains(is_unseen) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match is_unseen(c) {
-            // None is above U+009F.
+            // None has more digits.
             true => {
                 let _ = write!(out, "\\u{:04x}", u32::from(c));
             }
@@ -170,5 +175,12 @@ mod tests {
         assert_eq!(count(999), "999");
         assert_eq!(count(26_115), "26,115");
         assert_eq!(count(1_000_000), "1,000,000");
+    }
+
+    #[test]
+    fn what_a_terminal_would_do_is_written_out() {
+        assert_eq!(legible("a\tb\n\u{5d0}é"), "a\tb\n\u{5d0}é");
+        let turned = "\u{1b}[31m \u{9b} fdp\u{202e}vsc. \u{2066}x";
+        assert_eq!(legible(turned), r"\u001b[31m \u009b fdp\u202evsc. \u2066x");
     }
 }

@@ -124,11 +124,10 @@ fn target_first(request: &Request, error: Error) -> Error {
     }
     match request.sources.as_slice() {
         [first, others @ ..] if is_database(first) => {
-            let places =
-                shown_places(others.iter().chain([&request.target, first]).map(String::as_str));
+            let places = others.iter().chain([&request.target, first]).map(String::as_str);
             error
                 .readvised(|_| None)
-                .advise(format!("name the database last: inrush load {places}"))
+                .advise(format!("name the database last: {}", shown_command(places, "")))
         }
         _ => error,
     }
@@ -165,16 +164,20 @@ fn with_table(request: &Request, is_database: impl Fn(&String) -> bool) -> Optio
     }
     // An option behind `--` is none.
     let files = files.into_iter().map(String::as_str).filter(|file| *file != "--table");
-    let places = shown_places(files.chain([database]));
-    Some(format!("name the table by --table: inrush load --table {table} {places}"))
+    let options = format!("--table {table}");
+    let command = shown_command(files.chain([database]), &options);
+    Some(format!("name the table by --table: {command}"))
 }
 
-/// Sources and target as the command line takes them at its end, without secrets.
-fn shown_places<'p>(places: impl Iterator<Item = &'p str>) -> String {
+/// The load of these places with these options, without secrets. Where a place looks like an option, these come first.
+fn shown_command<'p>(places: impl Iterator<Item = &'p str>, options: &str) -> String {
     let words: Vec<String> = places.map(|word| shell_word(&without_secrets(word))).collect();
-    let behind =
-        if words.iter().any(|word| word.starts_with('-') && word != "-") { "-- " } else { "" };
-    format!("{behind}{}", words.join(" "))
+    let places = words.join(" ");
+    let parts = match words.iter().any(|word| word.starts_with('-') && word != "-") {
+        true => ["inrush load", options, "--", &places],
+        false => ["inrush load", &places, options, ""],
+    };
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// The plan of a load that only looks: of a request without a target, too, and of a table that holds rows, as if they were to be added
