@@ -90,7 +90,7 @@ pub(crate) fn expect(file: impl Read + Seek, limit: Limit) -> io::Result<()> {
         limit.expect(total)?;
     }
     for index in 0..archive.len() {
-        // What can't be unpacked is told by who needs it.
+        // Whoever needs a part that can't be unpacked says so.
         let Ok(mut part) = archive.by_index(index) else { continue };
         let name = name_of_bytes(part.name_raw()).into_owned();
         if !is_of_cells(&name) {
