@@ -26,7 +26,21 @@ const COVERED: &str = "table:covered-table-cell";
 pub(crate) fn of_ods(book: impl Read + Seek, sheet: &str) -> Result<Vec<Dimensions>, Failure> {
     let mut archive = ZipArchive::new(BufReader::new(book))?;
     let mut content = xml(BufReader::new(archive.by_name("content.xml")?));
-    let (mut buffer, mut ranges) = (Vec::new(), Vec::new());
+    let mut ranges = Vec::new();
+    while reaches_table(&mut content, sheet, |_| Ok(()))? {
+        // Of two of one name the last one's cells are read.
+        ranges = of_table(&mut content)?;
+    }
+    Ok(ranges)
+}
+
+/// Goes on to where the next table of this name has begun, if there is one. `see` gets what begins before.
+fn reaches_table(
+    content: &mut Reader<impl BufRead>,
+    sheet: &str,
+    mut see: impl FnMut(&BytesStart<'_>) -> Result<(), Failure>,
+) -> Result<bool, Failure> {
+    let mut buffer = Vec::new();
     loop {
         buffer.clear();
         match content.read_event_into(&mut buffer)? {
@@ -34,10 +48,10 @@ pub(crate) fn of_ods(book: impl Read + Seek, sheet: &str) -> Result<Vec<Dimensio
                 if element.name() == QName(TABLE)
                     && attribute(&element, "table:name")?.as_deref() == Some(sheet) =>
             {
-                // Of two of one name the last one's cells are read.
-                ranges = of_table(&mut content)?;
+                return Ok(true);
             }
-            Event::Eof => return Ok(ranges),
+            Event::Start(element) => see(&element)?,
+            Event::Eof => return Ok(false),
             _ => {}
         }
     }
@@ -96,25 +110,13 @@ pub(crate) fn times_of_ods(
 ) -> Result<HashSet<(u32, u32)>, Failure> {
     let mut archive = ZipArchive::new(BufReader::new(book))?;
     let mut content = xml(BufReader::new(archive.by_name("content.xml")?));
-    let (mut buffer, mut times) = (Vec::new(), HashSet::new());
-    let mut styles = TimeStyles::default();
-    loop {
-        buffer.clear();
-        match content.read_event_into(&mut buffer)? {
-            Event::Start(element)
-                if element.name() == QName(TABLE)
-                    && attribute(&element, "table:name")?.as_deref() == Some(sheet) =>
-            {
-                if styles.of_cells.is_empty() {
-                    return Ok(times);
-                }
-                times = times_of_table(&mut content, &styles.of_cells)?;
-            }
-            Event::Start(element) => styles.see(&element)?,
-            Event::Eof => return Ok(times),
-            _ => {}
-        }
+    let (mut times, mut styles) = (HashSet::new(), TimeStyles::default());
+    while reaches_table(&mut content, sheet, |element| styles.see(element))?
+        && !styles.of_cells.is_empty()
+    {
+        times = times_of_table(&mut content, &styles.of_cells)?;
     }
+    Ok(times)
 }
 
 /// Which styles of a workbook show times of day.

@@ -1,5 +1,6 @@
 //! Where an older workbook's cells are ([MS-XLS], in a compound file, [MS-CFB]): `calamine` makes room for all between the first and the
-//! last of a sheet, and for those that a sheet says it has; and which of them are shown with times of day. Read as leniently as there: what is no workbook is said there.
+//! last of a sheet, and for those that a sheet says it has; and which of them are shown with times of day. Read as leniently as there: what
+//! is no workbook is said there.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read, Seek};
@@ -75,8 +76,8 @@ pub(crate) fn times(mut file: impl Read + Seek, number: usize) -> io::Result<Has
             found.insert((row, column));
         }
     };
-    each_cell(&book, *at as usize, |kind, body| {
-        let (Some(row), Some(first)) = (two(body, 0), two(body, 2)) else { return };
+    for (kind, body) in of_sheet(&book, *at as usize).filter(|(kind, _)| CELLS.contains(kind)) {
+        let (Some(row), Some(first)) = (two(body, 0), two(body, 2)) else { continue };
         match kind {
             // A style and a number, one behind the other.
             NUMBERS => (first..).zip(body[4..].chunks_exact(6)).for_each(|(column, cell)| {
@@ -84,7 +85,7 @@ pub(crate) fn times(mut file: impl Read + Seek, number: usize) -> io::Result<Has
             }),
             _ => add(row, first, two(body, 4)),
         }
-    });
+    }
     Ok(found)
 }
 
@@ -97,33 +98,27 @@ fn code(body: &[u8]) -> String {
     bytes.map(|byte| if byte.is_ascii() { char::from(*byte) } else { '?' }).collect()
 }
 
-/// Hands on the records of the cells of the sheet that begins there.
-fn each_cell(book: &[u8], at: usize, mut take: impl FnMut(u16, &[u8])) {
+/// The records of the sheet that begins there, but for those of charts within it.
+fn of_sheet(book: &[u8], at: usize) -> impl Iterator<Item = (u16, &[u8])> {
     let mut depth = 0_u64;
-    for (kind, body) in records(book, at) {
+    let inside = records(book, at).map_while(move |(kind, body)| {
         match kind {
             BEGIN => depth += 1,
-            END if depth <= 1 => break,
+            END if depth <= 1 => return None,
             END => depth -= 1,
-            // A chart within the sheet.
-            _ if depth > 1 => {}
-            _ if CELLS.contains(&kind) => take(kind, body),
+            _ if depth <= 1 => return Some(Some((kind, body))),
             _ => {}
         }
-    }
+        Some(None)
+    });
+    inside.flatten()
 }
 
 /// The cells of the sheet that begins there, from the first to the last, and those of its formulas.
 fn cells_of(book: &[u8], at: usize) -> Result<u64, Refusal> {
     let (mut values, mut formulas) = (Reach::default(), Reach::default());
-    let mut depth = 0_u64;
-    for (kind, body) in records(book, at) {
+    for (kind, body) in of_sheet(book, at) {
         match kind {
-            BEGIN => depth += 1,
-            END if depth <= 1 => break,
-            END => depth -= 1,
-            // A chart within the sheet.
-            _ if depth > 1 => {}
             DIMENSIONS => expect_room(body)?,
             _ if CELLS.contains(&kind) => {
                 let (Some(row), Some(first)) = (two(body, 0), two(body, 2)) else { continue };

@@ -36,9 +36,10 @@
 //! nothing is a fresh start.
 //!
 //! A *fresh start* is a `{` that is the first byte of its line other than white space, indented no
-//! further than the record itself (a U+001E right before it counts for nothing), where no value can stand: in an object not behind a `:`, in an
-//! array not behind a `,` or `[`, and outside of brackets. A record that isn't the first of its line
-//! isn't indented, except that the first of an array is as far as it is from its line's start.
+//! further than the record itself (a U+001E right before it counts for nothing), where no value can
+//! stand: in an object not behind a `:`, in an array not behind a `,` or `[`, and outside of brackets.
+//! A record that isn't the first of its line isn't indented, except that the first of an array is as
+//! far as it is from its line's start.
 //!
 //! So a bracket that is missing costs its record and not the rest of the input, wherever records
 //! start on lines of their own. What may well be a value inside the record is taken for one. A record

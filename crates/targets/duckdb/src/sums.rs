@@ -40,8 +40,10 @@ impl Sent<'_> {
             if self.carried[at] == Carried::Nested {
                 let texts = (0..).zip(batch.column(at).as_string::<i32>());
                 let is_own = |text: &&str| !text.starts_with(' ');
-                let own = texts.filter(|(row, _)| !rows.contains(row));
-                let own: Vec<&str> = own.filter_map(|(_, text)| text.filter(is_own)).collect();
+                let own = texts.filter_map(|(row, text)| Some((row, text.filter(is_own)?)));
+                // Few are, and of those that are left out there may be many.
+                let own = own.filter(|(row, _)| !rows.contains(row));
+                let own: Vec<&str> = own.map(|(_, text)| text).collect();
                 sums = self.with_documents(&sums, at, column, &own)?;
             }
         }
