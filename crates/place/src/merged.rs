@@ -1,10 +1,11 @@
 //! What `calamine` does not read of OpenDocument's sheets, merged ranges and how days are shown: the part of the workbook that has the
-//! sheets is read once more.
+//! sheets is read once more. Of others, whether there is a merged range at all.
 
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Read, Seek};
 
 use calamine::Dimensions;
+use memchr::memmem;
 use quick_xml::Reader;
 use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
@@ -21,6 +22,29 @@ const ROW: &str = "table:table-row";
 const CELL: &str = "table:table-cell";
 /// A cell that a range covers.
 const COVERED: &str = "table:covered-table-cell";
+
+/// Whether a workbook of Office Open XML may have merged ranges (ECMA-376-1, 18.3.1.55). They stand behind all cells of a sheet, which would
+/// have to be read for them, and few workbooks have any.
+pub(crate) fn may_be_in_xlsx(book: impl Read + Seek) -> Result<bool, Failure> {
+    const ELEMENT: &[u8] = b"mergeCell";
+    let finder = memmem::Finder::new(ELEMENT);
+    let mut archive = ZipArchive::new(BufReader::new(book))?;
+    let mut bytes = vec![0; 64 << 10];
+    for index in 0..archive.len() {
+        // Whoever needs a part that can't be unpacked says so.
+        let Ok(mut part) = archive.by_index(index) else { continue };
+        let mut kept = 0;
+        while let count @ 1.. = part.read(&mut bytes[kept..])? {
+            let end = kept + count;
+            if finder.find(&bytes[..end]).is_some() {
+                return Ok(true);
+            }
+            kept = end.min(ELEMENT.len() - 1);
+            bytes.copy_within(end - kept..end, 0);
+        }
+    }
+    Ok(false)
+}
 
 /// Those of OpenDocument (version 1.3, part 3, 19.676 and 19.679): a cell says how many columns and rows it spans.
 pub(crate) fn of_ods(book: impl Read + Seek, sheet: &str) -> Result<Vec<Dimensions>, Failure> {

@@ -247,6 +247,9 @@ impl Sheet {
     /// When the workbook is damaged.
     pub fn merged(&self, book: &mut Workbook, name: &str) -> Result<Vec<Dimensions>, Failure> {
         match book {
+            Workbook::Xlsx(_, place) if !guarded(|| merged::may_be_in_xlsx(place.seekable()?))? => {
+                Ok(Vec::new())
+            }
             Workbook::Xlsx(book, _) => guarded(|| book.merge_cells_by_sheet_name(name)),
             Workbook::Xls(book, _) => guarded(|| book.merge_cells_by_sheet_name(name)),
             Workbook::Ods(..) => guarded(|| merged::of_ods(self.book.seekable()?, name)),

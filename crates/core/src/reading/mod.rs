@@ -18,7 +18,6 @@ mod request;
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 
-use jiff::tz::{AmbiguousOffset, TimeZone};
 use serde::{Deserialize, Serialize};
 
 use crate::encode::Moment;
@@ -26,7 +25,7 @@ use crate::facts::{FieldFacts, Misfit};
 use crate::schema::{Column, Type};
 use crate::value::double::special;
 use crate::wording::said_of;
-pub use clocks::Clocks;
+pub use clocks::{Clocks, Shown};
 pub use columns::{Added, ColumnRequest, is_alike, of_source, rejoined};
 use format::Format;
 use number::{Numbers, Style, trimmed};
@@ -255,7 +254,7 @@ struct Moments {
     /// Where there are none: what a whole number counts.
     epoch: Option<Unit>,
     /// Of moments without an offset.
-    zone: Option<TimeZone>,
+    zone: Option<Clocks>,
 }
 
 /// What an epoch counts since 1970-01-01 00:00:00 UTC.
@@ -634,7 +633,7 @@ impl Moments {
             (None, []) => "a timestamp (YYYY-MM-DD HH:MM:SS)".to_owned(),
             (None, formats) => format!("a timestamp as {} has it", shown(formats)),
         };
-        match self.zone.as_ref().and_then(TimeZone::iana_name) {
+        match self.zone.as_ref().and_then(Clocks::name) {
             None => what,
             Some(zone) => format!("{what}, in {zone} where it has no offset"),
         }
@@ -697,31 +696,22 @@ fn moment_of(text: &[u8]) -> Option<Moment> {
 const UTC: &[u8] = b"+00:00";
 
 /// The moment of UTC at which clocks of a zone show this one.
-fn in_utc(moment: Moment, zone: &TimeZone) -> Result<Moment, Misread> {
-    let name = zone.iana_name().unwrap_or("the zone");
-    let (day, second) = moment.day().ok_or("a timestamp of the years 1 to 9999")?;
-    let at = |number: u32| number as i8;
-    let clock = jiff::civil::DateTime::new(
-        day.year as i16,
-        day.month as i8,
-        day.day as i8,
-        at(second / 3600),
-        at(second / 60 % 60),
-        at(second % 60),
-        moment.nanos as i32,
-    )
-    .map_err(|_| "a timestamp")?;
-    let wanted = match zone.to_ambiguous_zoned(clock).offset() {
-        AmbiguousOffset::Unambiguous { offset } => Ok(offset),
-        AmbiguousOffset::Gap { .. } => {
-            Err(format!("a time of day in {name}: clocks skip it on that day"))
+fn in_utc(moment: Moment, zone: &Clocks) -> Result<Moment, Misread> {
+    const WANTED: &str = "a timestamp of the years 1 to 9999";
+    moment.day().ok_or(WANTED)?;
+    let name = || zone.name().unwrap_or("the zone");
+    let wanted = match zone.shown(moment.seconds).ok_or(WANTED)? {
+        Shown::Once(offset) => {
+            let seconds = moment.seconds - i64::from(offset);
+            return Ok(Moment { seconds, zone: true, ..moment });
         }
-        AmbiguousOffset::Fold { .. } => Err(format!(
-            "one moment in {name}: clocks show it twice on that day, so it needs an offset from UTC"
-        )),
+        Shown::Never => format!("a time of day in {}: clocks skip it on that day", name()),
+        Shown::Twice => format!(
+            "one moment in {}: clocks show it twice on that day, so it needs an offset from UTC",
+            name()
+        ),
     };
-    let offset = wanted.map_err(|wanted| Misread { wanted, is_impossible: true })?;
-    Ok(Moment { seconds: moment.seconds - i64::from(offset.seconds()), zone: true, ..moment })
+    Err(Misread { wanted, is_impossible: true })
 }
 
 /// Digits of the last nanosecond of the year 9999.

@@ -5,13 +5,12 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use super::columns::{ColumnRequest, is_alike};
 use super::format::Format;
 use super::number::{Numbers, Style};
-use super::{ColumnReads, Family, Moments, Truths, Unit, money};
+use super::{Clocks, ColumnReads, Family, Moments, Truths, Unit, money};
 use crate::error::{Error, Result};
 use crate::facts::FieldFacts;
 use crate::nulls::Nulls;
@@ -562,10 +561,8 @@ fn formats(texts: &[&str], option: &str, has_time: bool) -> Result<Vec<Format>> 
     formats.map_err(|why| Error::usage(format!("{option} {why}")))
 }
 
-fn zone(name: &str) -> Result<TimeZone> {
-    // Etc/Unknown is a name of no zone.
-    let known = TimeZone::get(name).ok().filter(|zone| !zone.is_unknown());
-    known.ok_or_else(|| {
+fn zone(name: &str) -> Result<Clocks> {
+    Clocks::named(name).ok_or_else(|| {
         Error::usage(format!("{TIME_ZONE} '{name}': there is no such zone"))
             .advise("use a name such as Europe/Berlin, America/New_York or UTC")
     })
