@@ -103,6 +103,7 @@ fn encode(bencher: Bencher, source: &Path, strategy: &str, chunk: &Chunk) {
         dialect: DialectRequest { header, ..DialectRequest::default() },
         options: LoadOptions { strategy: Some(strategy.to_owned()), ..LoadOptions::default() },
         split: None,
+        spare: Default::default(),
     };
     let plan = inrush::plan(&request, &Unobserved).expect("a plan");
     let stop = AtomicBool::new(false);
