@@ -41,8 +41,8 @@ Examples:
   inrush load weather.csv.gz csv:clean.csv --null NA
   inrush load huge.csv big.db --guarantee chunks   in steps; after a crash the same with --resume
 
-Bad rows go, verbatim, to SOURCE.rejects.csv beside the source, with their positions and reasons in \
-SOURCE.rejects.csv.jsonl. Fix that file and load it with --if-exists append.
+Bad rows go, verbatim, to a file beside the source, orders.rejects.csv for orders.csv, with their positions and reasons in \
+orders.rejects.csv.jsonl. Fix that file and load it with --if-exists append.
 
 Exit codes: 0 all rows are in; 3 done, with bad rows rejected; 1 failed; 2 usage; 130 interrupted.";
 
@@ -297,7 +297,7 @@ pub(crate) struct LoadArgs {
         help_heading = "Promises"
     )]
     pub(crate) max_rejects: inrush::plan::RejectLimit,
-    /// Where bad rows go [default: SOURCE.rejects.csv beside the source]
+    /// Where bad rows go [default: beside the source, as orders.rejects.csv for orders.csv]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Promises")]
     pub(crate) rejects: Option<PathBuf>,
     /// Compare the table with what was sent: by its count of rows, by a sum over every column, or not
@@ -411,7 +411,8 @@ pub(crate) struct TableArgs {
     #[arg(long, value_name = "COL[,COL]", help_heading = "Table")]
     pub(crate) index: Vec<String>,
     /// A column's type: integer, float, decimal(P,S), boolean, date, timestamp, timestamptz, timestamp_ns, timestamptz_ns, text, time, uuid,
-    /// interval, json or bytes; or how its values are written: money, percent, timestamp[s|ms|us|ns]; may be repeated
+    /// interval, json or bytes, as far as the target has it; or how its values are written: money, percent, timestamp[s|ms|us|ns]; may be
+    /// repeated
     #[arg(long = "type", value_name = "COL=TYPE", help_heading = "Table")]
     pub(crate) types: Vec<String>,
     /// Infer the other columns' types, or make them all text
@@ -498,7 +499,7 @@ pub(crate) struct InputArgs {
     /// repeated
     #[arg(long, value_name = "NAME=VALUE", help_heading = "Columns")]
     pub(crate) add: Vec<String>,
-    /// Columns in which an empty value is a bad row; a table that the load makes gets NOT NULL
+    /// Columns in which NULL, as an empty field is, is a bad row; a table that the load makes gets NOT NULL
     #[arg(long, value_name = "COL[,COL]", value_delimiter = ',', help_heading = "Columns")]
     pub(crate) not_null: Vec<String>,
     /// How names are compared with a table's and other files': case counts (exact) or not (ignore); snake writes new ones as order_id

@@ -25,6 +25,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::hints;
 use crate::render;
+use crate::settings::is_target_of_check;
 
 type Result<T> = std::result::Result<T, Error>;
 
@@ -34,8 +35,14 @@ pub(crate) const COMMANDS: [&str; 4] = ["load", "plan", "check", "tune"];
 /// Options that say where options are, what to print of them, or what to do instead of the command's work.
 const OWN: [&str; 6] = ["config", "as-config", "list", "export", "forget", "help"];
 
-/// An option that is left out of the file and the environment where the other one is typed, although both may be typed.
-const STANDS_ABOVE: [(&str, &str); 1] = [("progress", "quiet")];
+/// An option that is left out of the file and the environment where the other one stands above it, with this value if one is named,
+/// although both may be typed: to no effect, or to be refused.
+const STANDS_ABOVE: [(&str, &str, Option<&str>); 4] = [
+    ("progress", "quiet", None),
+    ("commit-rows", "guarantee", Some("atomic")),
+    ("resume", "guarantee", Some("atomic")),
+    ("key", "on-conflict", Some("fail")),
+];
 
 /// Keys of a file that are no options, besides tables of columns.
 const PLACES: [&str; 2] = ["source", "target"];
@@ -163,18 +170,20 @@ pub(crate) fn complete(command: &Command, words: Vec<OsString>) -> Result<Words>
         }
         None => File::default(),
     };
-    let is_said = |arg: &Arg| is_typed(typed, arg);
-    let is_in_file =
-        |arg: &Arg| file.options.contains_key(long(arg)) && !is_ruled_out(sub, arg, &is_said);
+    let said = |arg: &Arg| is_typed(typed, arg).then(|| raw(typed, arg));
+    let in_file = |arg: &Arg| {
+        let values = file.options.get(long(arg))?;
+        (!is_ruled_out(sub, arg, &said)).then(|| values.clone())
+    };
     let mut given = Vec::new();
     let mut layered = Vec::new();
     for arg in sub.get_arguments().filter(|arg| is_layered(arg)) {
         let found = match file.options.get(long(arg)) {
             _ if is_typed(typed, arg) => Some((raw(typed, arg), COMMAND_LINE.to_owned())),
-            Some(_) if is_ruled_out(sub, arg, &is_said) => None,
+            Some(_) if is_ruled_out(sub, arg, &said) => None,
             Some(values) => Some((values.clone(), file.name.clone())),
             None if !has_variable(arg) || file.off.contains(long(arg)) => None,
-            None if is_ruled_out(sub, arg, &is_said) || is_ruled_out(sub, arg, &is_in_file) => None,
+            None if is_ruled_out(sub, arg, &said) || is_ruled_out(sub, arg, &in_file) => None,
             None => variable(arg)?,
         };
         let Some((values, from)) = found else { continue };
@@ -188,11 +197,17 @@ pub(crate) fn complete(command: &Command, words: Vec<OsString>) -> Result<Words>
     }
     refuse_values(&lenient, &name, &layered)?;
     let places = typed.get_many::<String>("places").map_or(0, |places| places.len());
-    let takes_places = sub
-        .get_arguments()
-        .any(|arg| arg.get_id() == "places" && !is_ruled_out(sub, arg, &is_said));
+    let takes_places =
+        sub.get_arguments().any(|arg| arg.get_id() == "places" && !is_ruled_out(sub, arg, &said));
     let (sources, target) = match places {
         _ if !takes_places => (Vec::new(), None),
+        // The last of them would be the target.
+        0 if file.target.is_none() && is_target_wanted(&name, &file.sources) => {
+            return Err(Error::usage(format!("{} names a source, and no target", file.name))
+                .advise(
+                    "name the target in it (target = \"DATABASE.db\"), or behind the command",
+                ));
+        }
         0 => (file.sources, file.target),
         // It stands for whichever of the two the file does not have, or else for the source.
         1 if file.target.is_none() => (file.sources, None),
@@ -206,6 +221,11 @@ pub(crate) fn complete(command: &Command, words: Vec<OsString>) -> Result<Words>
     all.extend(target.map(OsString::from));
     let json = has_json(&all);
     Ok(Words { words: all, given, json })
+}
+
+/// Whether these sources of a file need a target beside them; a check does where the last one can be taken for it.
+fn is_target_wanted(command: &str, sources: &[String]) -> bool {
+    !sources.is_empty() && (command != "check" || is_target_of_check(sources))
 }
 
 /// The options that were given as a file of settings.
@@ -364,6 +384,21 @@ fn url_without_password(place: &str, scheme: &str, rest: &str) -> String {
     format!("{scheme}://{authority}{path}{query}")
 }
 
+/// What is wrong with options, with where those of its words come from that nobody typed.
+pub(crate) fn with_origins(error: Error, given: &[Given]) -> Error {
+    if error.kind() != Kind::Usage {
+        return error;
+    }
+    let text = error.what().to_owned();
+    let is_named = |given: &&Given| {
+        let mut words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+        given.from != COMMAND_LINE && words.any(|word| word == given.option)
+    };
+    given.iter().filter(is_named).fold(error, |error, Given { option, from, .. }| {
+        error.advise(format!("{option} was not typed: it is from {from}"))
+    })
+}
+
 /// Options and where they come from, for people; nothing where all were typed.
 pub(crate) fn origins(given: &[Given]) -> String {
     if given.iter().all(|given| given.from == COMMAND_LINE) {
@@ -394,17 +429,22 @@ fn is_typed(matches: &ArgMatches, arg: &Arg) -> bool {
     matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine)
 }
 
-/// Whether it goes against what is said above it.
-fn is_ruled_out(sub: &Command, arg: &Arg, is_above: &dyn Fn(&Arg) -> bool) -> bool {
-    let others = sub.get_arguments().filter(|other| is_above(other));
+/// Whether it goes against what is said above it: `above` has the values of what is.
+fn is_ruled_out(sub: &Command, arg: &Arg, above: &dyn Fn(&Arg) -> Option<Vec<String>>) -> bool {
     let conflicts = |one: &Arg, other: &Arg| {
         sub.get_arg_conflicts_with(one).iter().any(|against| against.get_id() == other.get_id())
     };
-    let stands_above =
-        |other: &Arg| STANDS_ABOVE.iter().any(|pair| *pair == (long(arg), long(other)));
-    others
-        .into_iter()
-        .any(|other| conflicts(arg, other) || conflicts(other, arg) || stands_above(other))
+    let stands_above = |other: &Arg, said: &[String]| {
+        STANDS_ABOVE.iter().any(|(lower, upper, value)| {
+            (*lower, *upper) == (long(arg), long(other))
+                && value.is_none_or(|value| said == [value])
+        })
+    };
+    sub.get_arguments().any(|other| {
+        above(other).is_some_and(|said| {
+            conflicts(arg, other) || conflicts(other, arg) || stands_above(other, &said)
+        })
+    })
 }
 
 /// The values as they were typed.

@@ -161,7 +161,7 @@ const LOAD: &[(&str, &str)] = &[
     ("encoders", "threads that parse [default: the strategy's]"),
     ("durability", "what the rows survive"),
     ("max-rejects", "bad rows allowed [default: 0]"),
-    ("rejects", "where they go [default: SOURCE.rejects.csv]"),
+    ("rejects", "where they go [default: NAME.rejects.csv]"),
     ("verify", ""),
     ("dry-run", "say what would be done, as inrush plan"),
     ("json", "the report, or the failure, as a JSON object"),

@@ -101,6 +101,10 @@ pub fn run(words: Vec<OsString>) -> u8 {
         Command::Man { out } => commands::man(out.as_deref()).map(loaded),
     };
     outcome.unwrap_or_else(|error| {
+        let error = match error.downcast::<Error>() {
+            Ok(error) => config::with_origins(error, &given).into(),
+            Err(error) => error,
+        };
         failed(error, cli.command.has_target(), &typed, cli.command.target())
     })
 }

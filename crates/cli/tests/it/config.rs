@@ -327,3 +327,52 @@ fn quiet_that_is_typed_is_quiet() {
     let both = [&load[..], &["-q", "--progress", "plain"]].concat();
     with(&files, &both, &[]).exits(0).says(&["loading"]);
 }
+
+#[test]
+fn what_a_value_leaves_no_use_for_is_ruled_out_from_below() {
+    let files = with_files();
+    let load = ["load", "orders.csv", "t.db", "--delimiter", ";", "--primary-key", "Order ID"];
+    files.write("steps.toml", "guarantee = \"chunks\"\ncommit-rows = 5\nresume = true\n");
+    let atomic = ["--config", "steps.toml", "--guarantee", "atomic"];
+    files.inrush(&[&load[..], &atomic].concat()).exits(0);
+    let steps = [("INRUSH_RESUME", "1"), ("INRUSH_COMMIT_ROWS", "5")];
+    let load = [&load[..], &["--if-exists", "append"]].concat();
+    let empty = [&load[..], &["--guarantee", "atomic", "--max-rejects", "all"]].concat();
+    with(&files, &empty, &steps).exits(3);
+    files.write("update.toml", "on-conflict = \"update\"\nkey = \"Order ID\"\n");
+    let update = [&load[..], &["--config", "update.toml"]].concat();
+    files.inrush(&update).exits(0).prints(&["2 rows"]);
+    let fail = [&update[..], &["--on-conflict", "fail", "--max-rejects", "all"]].concat();
+    files.inrush(&fail).exits(3);
+}
+
+#[test]
+fn an_error_says_where_an_option_is_from_that_was_not_typed() {
+    let files = with_files();
+    let load = ["load", "orders.csv", "t.db"];
+    files.write("key.toml", "key = \"Order ID\"\n");
+    let run = files.inrush(&[&load[..], &["--config", "key.toml"]].concat()).exits(2);
+    run.says(&["--key", "--key was not typed: it is from key.toml"]);
+    let run = with(&files, &load, &[("INRUSH_COMMIT_ROWS", "5")]).exits(2);
+    run.says(&["--commit-rows was not typed: it is from INRUSH_COMMIT_ROWS"]);
+    let run = files.inrush(&[&load[..], &["--commit-rows", "5"]].concat()).exits(2);
+    assert!(!run.stderr.contains("not typed"), "{run:?}");
+}
+
+#[test]
+fn the_last_source_of_a_file_without_a_target_is_none() {
+    let files = Fixture::new();
+    files.write("a.csv", "n\n1\n").write("b.csv", "n\n2\n");
+    for name in ["a", "b"] {
+        files.inrush(&["load", &format!("{name}.csv"), &format!("{name}.parquet")]).exits(0);
+    }
+    files.write("load.toml", "source = [\"a.parquet\", \"b.parquet\"]\nif-exists = \"replace\"\n");
+    for command in ["load", "plan", "check", "tune"] {
+        let run = files.inrush(&[command, "--config", "load.toml"]).exits(2);
+        run.says(&["load.toml names a source, and no target", "target = \"DATABASE.db\""]);
+    }
+    files.write("check.toml", "source = [\"a.csv\", \"b.csv\"]\n");
+    files.inrush(&["check", "--config", "check.toml"]).exits(0).prints(&["2 rows"]);
+    files.inrush(&["load", "--config", "load.toml", "t.db", "--table", "t"]).exits(0);
+    assert_eq!(files.query("t.db", "SELECT n FROM t ORDER BY n"), rows![[1], [2]]);
+}
