@@ -211,7 +211,7 @@ impl DialectRequest {
         Self {
             format: self.format.or(other.format),
             flatten: self.flatten || other.flatten,
-            delimiter: self.delimiter.or(other.delimiter),
+            delimiter: self.told_delimiter().or(other.delimiter),
             quote: self.quote.or(other.quote),
             escape: self.escape.or(other.escape),
             escape_is_guess: if self.escape.is_some() { self } else { other }.escape_is_guess,

@@ -40,6 +40,8 @@ impl RejectsDialect {
     pub fn request(&self) -> DialectRequest {
         let byte = |c: char| u8::try_from(c).ok();
         DialectRequest {
+            // Of few rows, or of one, each sign may seem to be it that a value has.
+            delimiter: byte(self.delimiter),
             quote: Some(self.quote.and_then(byte)),
             escape: Some(self.escape.and_then(byte)),
             escape_is_guess: self.escape_is_guess,

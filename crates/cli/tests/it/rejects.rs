@@ -652,6 +652,21 @@ fn bad_rows_are_read_again_as_the_load_read_them() {
     let again = ["h.rejects.csv", "t.db", "--if-exists", "append", "--max-rejects", "5"];
     let report = fixture.load(&[&again[..], &["--json"]].concat()).exits(3).json();
     assert_eq!(report["rows_rejected"], 2);
+    // Of one row any sign may seem to be what separates its fields.
+    for (text, bad, fixed, wanted) in [
+        ("k1,a\nk2,b\nk1,x;1\n", "k1", "k9", "x;1"),
+        ("k1|a\nk2|b\nk1|x,1;2,3\n", "k1", "k9", "x,1;2,3"),
+    ] {
+        let fixture = Fixture::new();
+        fixture.sql("t.db", "CREATE TABLE t (k TEXT PRIMARY KEY, v TEXT)");
+        fixture.write("t.csv", text);
+        let append = ["--if-exists", "append", "--header", "no", "--max-rejects", "all"];
+        fixture.load(&[&["t.csv", "t.db"], &append[..]].concat()).exits(3);
+        let rejects = String::from_utf8(fixture.read("t.rejects.csv")).unwrap();
+        fixture.write("t.rejects.csv", rejects.replace(bad, fixed));
+        fixture.load(&["t.rejects.csv", "t.db", "--if-exists", "append"]).exits(0);
+        assert_eq!(fixture.query("t.db", "SELECT v FROM t WHERE k = 'k9'"), rows![[wanted]]);
+    }
 }
 
 /// Rejects are in UTF-8, and the --encoding of their input is said of them again: the mark stands above it.

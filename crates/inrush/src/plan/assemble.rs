@@ -1090,6 +1090,7 @@ fn as_refused(
         Some(byte) => shell_word(&char::from(byte).to_string()),
     };
     let options = [
+        ("--delimiter", said.told_delimiter().is_none().then(|| typed(first.delimiter))),
         ("--quote", said.quote.is_none().then(|| typed(first.quote.flatten()))),
         ("--escape", said.escape.is_none().then(|| typed(first.escape.flatten()))),
         ("--header", (said.header != first.header).then(|| "no".to_owned())),

@@ -6,6 +6,7 @@ use inrush_scan::{self as scan, NumberFault};
 
 use inrush_core::encode::{Day, Typed, has_whole_digits};
 use inrush_core::flow::Code;
+use inrush_core::value::digits::Digits;
 use inrush_core::value::double::{self, Fault, Specials};
 use inrush_core::value::rule::{self, Truths};
 use inrush_core::{Column, Type};
@@ -367,21 +368,49 @@ impl Common {
 
 /// A number in the storage class that keeps it: SQLite itself would make a double of any text with a point.
 fn exact_number(value: &[u8]) -> Result<Kept, Misfit> {
+    /// From here on doubles are whole, and up to there they become integers (2^53, 2^63).
+    const WHOLE: f64 = 9_007_199_254_740_992.0;
+    const LONG: f64 = 9_223_372_036_854_775_808.0;
     let is_whole = match scan::integer(value) {
         Ok(number) => return Ok(Kept::Integer(number)),
         Err(NumberFault::TooLarge) => true,
         Err(NumberFault::NotANumber) => false,
     };
-    match double::double(value, false, Specials::Infinities) {
-        Ok(number) if is_whole || number.is_infinite() || keeps_digits(value, number) => {
-            Ok(Kept::Real(number))
-        }
-        Ok(_) => Err((Code::Range, "a decimal of 15 digits, and as a double it would lose some")),
+    let number = match double::double(value, false, Specials::Infinities) {
+        Ok(number) => number,
         Err(Fault::Rounded) => {
-            Err((Code::Range, "an integer of 64 bits, and as a double it would lose digits"))
+            return Err((
+                Code::Range,
+                "an integer of 64 bits, and as a double it would lose digits",
+            ));
         }
-        Err(fault) => Err(fault.misfit("a double")),
+        Err(fault) => return Err(fault.misfit("a double")),
+    };
+    // SQLite makes an integer of such a double, whose digits may be others than those of the shortest text that means it.
+    if (WHOLE..=LONG).contains(&number.abs())
+        && let Some(number) = whole(value)
+    {
+        return Ok(Kept::Integer(number));
     }
+    let is_kept = is_whole || number.is_infinite() || keeps_digits(value, number);
+    match is_kept && !(WHOLE..LONG).contains(&number.abs()) {
+        true => Ok(Kept::Real(number)),
+        false => Err((Code::Range, "a decimal of 15 digits, and as a double it would lose some")),
+    }
+}
+
+/// The whole number that is written, with a point or an exponent.
+fn whole(value: &[u8]) -> Option<i64> {
+    let number = Digits::parse(value)?;
+    let (first, _) = number.significant()?;
+    let (before, behind) = number.size();
+    // As many digits as 64 bits have.
+    if behind > 0 || before > 19 {
+        return None;
+    }
+    let size = (first..number.point())
+        .fold(0_i128, |size, place| size * 10 + i128::from(number.digit(place)));
+    i64::try_from(if number.negative { -size } else { size }).ok()
 }
 
 /// Whether the double is the number that was written, however it was written. A double keeps any 15 digits, unless it is subnormal.
@@ -534,6 +563,21 @@ mod tests {
         assert_eq!(numeric.keep(b"1.23456789e-320").unwrap_err().0, Code::Range);
         assert_eq!(numeric.keep(b"2.5e-308"), Ok(Kept::Real(2.5e-308)));
         assert_eq!(numeric.keep(b"5e-324"), Ok(Kept::Real(5e-324)));
+        // Whole ones become integers, with all their digits.
+        for (value, kept) in [
+            ("91179891377001730.0", 91_179_891_377_001_730),
+            ("9.117989137700173e+16", 91_179_891_377_001_730),
+            ("-9007199254740993.00", -9_007_199_254_740_993),
+            ("9223372036854775807.0", i64::MAX),
+            ("00900719925474099300e-2", 9_007_199_254_740_993),
+        ] {
+            assert_eq!(numeric.keep(value.as_bytes()), Ok(Kept::Integer(kept)), "{value}");
+        }
+        assert_eq!(numeric.keep(b"9007199254740993.5").unwrap_err().0, Code::Range);
+        assert_eq!(
+            numeric.keep(b"9223372036854775808.0"),
+            Ok(Kept::Real(9_223_372_036_854_775_808.0))
+        );
         let text = column(Type::Decimal { precision: 5, scale: 2 }, None, true);
         assert_eq!(text.keep(b"123.45"), Ok(Kept::Text));
         assert_eq!(text.keep(b"1234.5").unwrap_err().0, Code::Range);
