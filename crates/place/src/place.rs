@@ -20,7 +20,7 @@ use inrush_store::{AtWill, Fault, Pattern, Pipe, Stop, Stored, watched};
 use crate::archive::{self, Chosen, Limit, Member, Refusal};
 use crate::claims;
 use crate::files::{is_stdin, stdin_number};
-use crate::rejects::{first_note, is_of_rejects};
+use crate::rejects::{Part, leave_out};
 use crate::workbook::{Format, Seekable, Sheet};
 
 /// One input.
@@ -969,7 +969,9 @@ fn in_folder(folder: &Path, deep: bool, notes: &mut Vec<String>) -> Result<Vec<P
 
 /// The files of a folder or a pattern that are the user's own.
 fn of_the_user(places: Vec<Place>, source: &str, notes: &mut Vec<String>) -> Result<Vec<Place>> {
-    without_rejects(without_kept(places, source, notes)?, source, notes)
+    let part = |place: &Place| place.plain().and_then(Part::of);
+    let places = without_kept(places, source, notes)?;
+    leave_out(places, (source, source), part, Place::name, notes)
 }
 
 /// Leaves out what programs keep for themselves beside the files of a user. Who names such a file means it.
@@ -1034,38 +1036,6 @@ impl Kept {
             ),
         }
     }
-}
-
-/// Leaves out bad rows of earlier loads, and what is said of them: they are beside the files that they are from, and loaded with those they
-/// would be in twice once they are fixed. Who names them, or a pattern for them, means them, and so does who names a folder or a pattern
-/// of nothing else: their rows.
-fn without_rejects(
-    places: Vec<Place>,
-    source: &str,
-    notes: &mut Vec<String>,
-) -> Result<Vec<Place>> {
-    if source.rsplit('/').next().is_some_and(|name| name.contains(".rejects.")) {
-        return Ok(places);
-    }
-    let (left, kept): (Vec<_>, Vec<_>) =
-        places.into_iter().partition(|place| place.plain().is_some_and(is_of_rejects));
-    if left.is_empty() {
-        return Ok(kept);
-    }
-    let names = some_of(&left.iter().map(Place::name).collect::<Vec<_>>());
-    if !kept.is_empty() {
-        notes.push(format!("left out, for they are bad rows of an earlier load: {names}"));
-        return Ok(kept);
-    }
-    let has_rows = |place: &Place| place.plain().is_some_and(|path| first_note(path).is_some());
-    let rejects: Vec<_> = left.into_iter().filter(has_rows).collect();
-    if rejects.is_empty() {
-        return Err(Error::source(format!(
-            "'{source}' has nothing but what is said of bad rows of earlier loads: {names}"
-        ))
-        .advise("name the files themselves to load them"));
-    }
-    Ok(rejects)
 }
 
 /// A note about files whose names tell no format.

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use inrush_core::error::{Error, Result};
 use inrush_core::{DialectRequest, Type};
 use serde::{Deserialize, Serialize};
+
+use crate::place::some_of;
 
 /// The table that refused rows.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -102,11 +105,14 @@ pub fn notes(rejects: &Path) -> impl Iterator<Item = RejectsNote> {
     // A pipe of this name would be waited for.
     let is_file = fs::metadata(&path).is_ok_and(|meta| meta.is_file());
     let mut sidecar = is_file.then(|| File::open(path).ok()).flatten().map(BufReader::new);
-    std::iter::from_fn(move || {
-        let mut line = Vec::new();
-        sidecar.as_mut()?.by_ref().take(SIDECAR_LINE_MAX).read_until(b'\n', &mut line).ok()?;
-        serde_json::from_slice(&line).ok()
-    })
+    std::iter::from_fn(move || next_note(sidecar.as_mut()?))
+}
+
+/// What the next line of a sidecar says; `None` where it says nothing of a row.
+fn next_note(sidecar: &mut impl BufRead) -> Option<RejectsNote> {
+    let mut line = Vec::new();
+    sidecar.take(SIDECAR_LINE_MAX).read_until(b'\n', &mut line).ok()?;
+    serde_json::from_slice(&line).ok()
 }
 
 /// What a line is known by whatever stands around it: XXH3 of its bytes without the line end.
@@ -114,14 +120,71 @@ pub fn line_hash(line: &[u8]) -> String {
     format!("{:016x}", xxhash_rust::xxh3::xxh3_64(line.trim_ascii_end()))
 }
 
-/// Whether a file is one of bad rows, or the sidecar of one.
-pub(crate) fn is_of_rejects(path: &Path) -> bool {
-    let of_sidecar = || {
-        let rejects = path
-            .extension()
-            .filter(|last| *last == &SIDECAR[1..])
-            .map(|_| path.with_extension(""))?;
-        rejects.is_file().then(|| first_note(&rejects)).flatten()
-    };
-    first_note(path).or_else(of_sidecar).is_some()
+/// What a file has of the bad rows of an earlier load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The rows.
+    Rows,
+    /// What is said of them.
+    Sidecar,
+}
+
+impl Part {
+    /// What a file of this path has of them.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        let of_sidecar = || {
+            let rejects = path
+                .extension()
+                .filter(|last| *last == &SIDECAR[1..])
+                .map(|_| path.with_extension(""))?;
+            let is_one = rejects.is_file() && first_note(&rejects).is_some();
+            is_one.then_some(Self::Sidecar)
+        };
+        first_note(path).map(|_| Self::Rows).or_else(of_sidecar)
+    }
+}
+
+/// The name of the rejects file that a file of this name is the sidecar of, if it is one.
+pub(crate) fn of_sidecar(name: &str) -> Option<&str> {
+    name.strip_suffix(SIDECAR).filter(|rejects| !rejects.is_empty())
+}
+
+/// Whether what is called as a sidecar is one.
+pub(crate) fn is_sidecar(text: impl Read) -> bool {
+    next_note(&mut BufReader::new(text)).is_some()
+}
+
+/// Leaves out bad rows of earlier loads, and what is said of them: they are beside the files that they are from, and loaded with those they
+/// would be in twice once they are fixed. Who says `pattern` for them means them, and so does who names a `source` of nothing else: their
+/// rows. `part` is what one of those `found` has of them, and `name` what it is called.
+pub(crate) fn leave_out<T>(
+    found: Vec<T>,
+    (source, pattern): (&str, &str),
+    part: impl Fn(&T) -> Option<Part>,
+    name: impl Fn(&T) -> String,
+    notes: &mut Vec<String>,
+) -> Result<Vec<T>> {
+    if pattern.rsplit('/').next().is_some_and(|name| name.contains(".rejects.")) {
+        return Ok(found);
+    }
+    let parts = found.into_iter().map(|one| (part(&one), one));
+    let (left, kept): (Vec<_>, Vec<_>) = parts.partition(|(part, _)| part.is_some());
+    let kept: Vec<T> = kept.into_iter().map(|(_, one)| one).collect();
+    if left.is_empty() {
+        return Ok(kept);
+    }
+    let names = some_of(&left.iter().map(|(_, one)| name(one)).collect::<Vec<_>>());
+    if !kept.is_empty() {
+        notes.push(format!("left out, for they are bad rows of an earlier load: {names}"));
+        return Ok(kept);
+    }
+    let rows = left.into_iter().filter(|(part, _)| *part == Some(Part::Rows));
+    let rows: Vec<T> = rows.map(|(_, one)| one).collect();
+    if rows.is_empty() {
+        return Err(Error::source(format!(
+            "'{source}' has nothing but what is said of bad rows of earlier loads: {names}"
+        ))
+        .advise("name the files themselves to load them"));
+    }
+    Ok(rows)
 }

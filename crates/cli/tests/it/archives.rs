@@ -186,6 +186,63 @@ fn parquet_and_arrow_within_an_archive_are_loaded_as_those_on_disk() {
     fixture.refuses(&["mixed.zip", "u.db"]).says(&["load them one by one"]);
 }
 
+#[test]
+fn bad_rows_of_an_earlier_load_are_left_out_of_an_archive_unless_they_are_meant() {
+    for (ending, text) in
+        [("csv", "id,v\n1,2\nq,3\n"), ("jsonl", "{\"id\":1,\"v\":2}\n{\"id\":\"q\",\"v\":3}\n")]
+    {
+        let fixture = Fixture::new();
+        let [data, rejects] = ["in/a", "in/a.rejects"].map(|stem| format!("{stem}.{ending}"));
+        let sidecar = format!("{rejects}.jsonl");
+        std::fs::create_dir(fixture.path("in")).unwrap();
+        fixture.write(&data, text);
+        let reject = ["--type", "id=integer", "--max-rejects", "1"];
+        fixture.load(&[&[data.as_str(), "x.db"], &reject[..]].concat()).exits(3);
+        let members = [&data, &rejects, &sidecar];
+        let members = members.map(|name| (name.as_str(), fixture.read(name)));
+        for (archive, bytes) in [
+            ("d.zip", zip(&members)),
+            ("d.tar", tar(&members)),
+            ("d.tgz", gzip(&tar(&members))),
+            // A sidecar that comes first.
+            ("e.tgz", gzip(&tar(&[members[2].clone(), members[0].clone(), members[1].clone()]))),
+        ] {
+            fixture.write(archive, bytes);
+            let load = |pattern: &str, more: &[&str]| {
+                let source = format!("{archive}{pattern}");
+                let args = [source.as_str(), "t.db", "--table", "t", "--if-exists", "replace"];
+                let report = fixture.report(&[&args[..], more].concat());
+                (fixture.table("t.db", "t"), report["warnings"].to_string())
+            };
+            for pattern in ["", "!in/*", &format!("!**/*.{ending}")] {
+                let (rows, notes) = load(pattern, &["--types", "text"]);
+                assert_eq!(rows, rows![["1", "2"], ["q", "3"]], "{archive}{pattern}");
+                let note = format!(
+                    "left out, for they are bad rows of an earlier load: {archive}!{rejects}"
+                );
+                assert!(notes.contains(&note) || archive == "e.tgz", "{archive}{pattern}: {notes}");
+            }
+            for pattern in [format!("!{rejects}"), format!("!in/*.rejects.{ending}")] {
+                assert_eq!(load(&pattern, &[]).0, rows![["q", 3]], "{archive}{pattern}");
+            }
+            let said = "has nothing but what is said of bad rows of earlier loads";
+            if ending == "csv" {
+                let source = format!("{archive}!in/*.jsonl");
+                fixture.refuses(&[&source, "t.db", "--table", "u"]).says(&[said]);
+            }
+        }
+        // Of one that has nothing else they are loaded, and without its sidecar such a file is data as any other.
+        fixture.write("d.zip", zip(&members[1..])).write("e.zip", zip(&members[..2]));
+        for (archive, wanted) in
+            [("d.zip", rows![["q", "3"]]), ("e.zip", rows![["1", "2"], ["q", "3"], ["q", "3"]])]
+        {
+            let replace = ["t.db", "--table", "t", "--if-exists", "replace", "--types", "text"];
+            fixture.report(&[&[archive], &replace[..]].concat());
+            assert_eq!(fixture.table("t.db", "t"), wanted, "{archive}");
+        }
+    }
+}
+
 fn zstd(bytes: &[u8]) -> Vec<u8> {
     Fixture::new().tool("zstd", &["-q", "-c"], bytes)
 }

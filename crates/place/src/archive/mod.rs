@@ -20,6 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use inrush_core::error::{Error, Result};
 
 use crate::place::{Kept, SHAPE_TO_CSV, cannot_open, is_archive, is_read, is_shape};
+use crate::rejects::{Part, leave_out, of_sidecar};
 use crate::{Compression, Place};
 use inrush_store::{Copied, Pattern, Stop};
 pub use limit::{Bounded, Limit, Refusal};
@@ -74,6 +75,8 @@ struct Entry {
     packed: Option<u64>,
     /// Its first bytes, unpacked, where its name doesn't tell what it is.
     head: Vec<u8>,
+    /// Whether it is what is said of bad rows, those of the member that is called so without its ending.
+    is_sidecar: bool,
     content: Option<Content>,
 }
 
@@ -159,7 +162,7 @@ pub(crate) fn members(
         Kind::Tar(compression) => tar::entries(place, compression, whole, stop),
     };
     let entries = entries.map_err(|error| error.in_input(&archive))?;
-    let (entries, others) = choose(&archive, entries, chosen)?;
+    let entries = choose(&archive, entries, chosen, notes)?;
     let mut names = HashSet::new();
     let mut total = 0;
     for entry in &entries {
@@ -174,9 +177,6 @@ pub(crate) fn members(
         total += entry.bytes;
     }
     whole.expect(total).map_err(|refusal| refusal.of(&archive))?;
-    if !others.is_empty() {
-        notes.push(crate::place::left_out(&others));
-    }
     let member = |entry: Entry| {
         let content = entry.content?;
         let limit = Limit::of(entry.packed.unwrap_or(stored), expand_max);
@@ -187,17 +187,22 @@ pub(crate) fn members(
     Ok(entries.into_iter().filter_map(member).collect())
 }
 
-/// The entries that are meant, and the names of those that would have been if they were of a format.
+/// The entries that are meant.
 fn choose(
     archive: &str,
     entries: Vec<Entry>,
     chosen: &Chosen<'_>,
-) -> Result<(Vec<Entry>, Vec<String>)> {
-    let files = entries.into_iter().filter(|entry| !matches!(entry.sort, Sort::Folder));
+    notes: &mut Vec<String>,
+) -> Result<Vec<Entry>> {
+    let mut files = entries;
+    files.retain(|entry| !matches!(entry.sort, Sort::Folder));
+    let is_name =
+        matches!(chosen, Chosen::Named(name) if files.iter().any(|entry| entry.name == *name));
+    let rejects = rejects(&files);
     let (mut taken, mut others) = (Vec::new(), Vec::new());
     match chosen {
         Chosen::All => {
-            for entry in files.filter(|entry| !is_hidden(&entry.name)) {
+            for entry in files.into_iter().filter(|entry| !is_hidden(&entry.name)) {
                 match is_read(Path::new(&entry.name), || entry.head.clone()) {
                     true => taken.push(entry),
                     false => others.push(format!("{archive}!{}", entry.name)),
@@ -205,8 +210,6 @@ fn choose(
             }
         }
         Chosen::Named(pattern) => {
-            let files: Vec<Entry> = files.collect();
-            let is_name = files.iter().any(|entry| entry.name == *pattern);
             let wanted = Pattern::new(pattern)?;
             for entry in files {
                 let fits = match is_name {
@@ -218,8 +221,24 @@ fn choose(
         }
     }
     if !taken.is_empty() {
-        // What a pattern doesn't fit is not missed.
-        return Ok((taken, if matches!(chosen, Chosen::All) { others } else { Vec::new() }));
+        let (source, pattern) = match chosen {
+            // What a pattern doesn't fit is not missed.
+            Chosen::Named(_) if is_name => return Ok(taken),
+            Chosen::Named(pattern) => (format!("{archive}!{pattern}"), *pattern),
+            Chosen::All => {
+                if !others.is_empty() {
+                    notes.push(crate::place::left_out(&others));
+                }
+                (archive.to_owned(), "")
+            }
+        };
+        let part = |entry: &Entry| match of_sidecar(&entry.name) {
+            _ if rejects.contains(&entry.name) => Some(Part::Rows),
+            Some(rows) if rejects.contains(rows) => Some(Part::Sidecar),
+            _ => None,
+        };
+        let name = |entry: &Entry| format!("{archive}!{}", entry.name);
+        return leave_out(taken, (&source, pattern), part, name, notes);
     }
     let shown: Vec<&str> = others.iter().take(SHOWN_MAX).map(String::as_str).collect();
     let more = if others.len() > SHOWN_MAX { ", ..." } else { "" };
@@ -253,6 +272,14 @@ fn choose(
         }
     }
     .about(archive))
+}
+
+/// The names of members that are bad rows of an earlier load: those with a sidecar.
+fn rejects(files: &[Entry]) -> HashSet<String> {
+    let said = files.iter().filter(|entry| entry.is_sidecar);
+    let said: HashSet<&str> = said.filter_map(|entry| of_sidecar(&entry.name)).collect();
+    let names = files.iter().map(|entry| entry.name.as_str());
+    names.filter(|name| said.contains(name)).map(str::to_owned).collect()
 }
 
 /// Names that a message shows.

@@ -12,6 +12,7 @@ use tar::{Archive, EntryType};
 
 use crate::archive::{Bounded, Content, Entry, Limit, Refusal, Sort, head};
 use crate::place::{cannot_open, is_named};
+use crate::rejects::{is_sidecar, of_sidecar};
 use crate::{Compression, Place};
 use inrush_core::error::{Error, Result};
 use inrush_core::path::name_of_bytes;
@@ -123,11 +124,13 @@ fn look(mut entry: tar::Entry<'_, impl Read>, stream: &Arc<Stream>) -> io::Resul
         }
         _ => Sort::Unreadable(Refusal::new("it is no plain file", "name a file")),
     };
-    let is_asked = matches!(sort, Sort::File) && is_named(Path::new(&name)).is_none();
+    let is_file = matches!(sort, Sort::File);
+    let is_asked = is_file && is_named(Path::new(&name)).is_none();
     let head = if is_asked { head(&mut entry)? } else { Vec::new() };
+    let is_sidecar = is_file && of_sidecar(&name).is_some() && is_sidecar(&mut entry);
     let content = Some(Content::Tar(Run { at, stream: Arc::clone(stream) }));
     let packed = stream.compression.is_none().then_some(bytes);
-    Ok(Entry { name, sort, bytes, packed, head, content })
+    Ok(Entry { name, sort, bytes, packed, head, is_sidecar, content })
 }
 
 /// Ends when the user wants to, and remembers that its end was reached.

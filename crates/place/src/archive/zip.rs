@@ -8,6 +8,7 @@ use zip::{CompressionMethod, ZipArchive};
 
 use crate::archive::{Content, Entry, Limit, Refusal, Sort, head};
 use crate::place::{cannot_open, is_named};
+use crate::rejects::{is_sidecar, of_sidecar};
 use crate::{Compression, Place};
 use inrush_core::error::{Error, Result};
 use inrush_core::path::name_of_bytes;
@@ -195,13 +196,15 @@ pub(super) fn entries(place: &Place) -> Result<Vec<Entry>> {
             bytes,
             packed: Some(packed),
             head: Vec::new(),
+            is_sidecar: false,
             content: None,
         };
-        if let (Sort::File, Some(content)) = (&entry.sort, &content)
-            && is_named(Path::new(&entry.name)).is_none()
-        {
-            let limit = Limit::of(packed, None);
-            entry.head = content.open(place, bytes, limit).and_then(head).unwrap_or_default();
+        if let (Sort::File, Some(content)) = (&entry.sort, &content) {
+            let open = || content.open(place, bytes, Limit::of(packed, None));
+            if is_named(Path::new(&entry.name)).is_none() {
+                entry.head = open().and_then(head).unwrap_or_default();
+            }
+            entry.is_sidecar = of_sidecar(&entry.name).is_some() && open().is_ok_and(is_sidecar);
         }
         entry.content = content.map(Content::Zip);
         if is_twice {
