@@ -722,6 +722,55 @@ fn bad_rows_are_told_by_row_and_group_and_go_aside_as_objects() {
     assert_eq!(fixture.number("u.db", "SELECT count(*) FROM t WHERE x IS NULL"), 1);
 }
 
+/// What options make of texts no schema says: the first ones are looked at, and a later one may widen the column.
+#[test]
+fn texts_that_options_read_are_of_the_types_that_their_values_have() {
+    let fixture = Fixture::new();
+    let texts =
+        |of: &dyn Fn(i64) -> String| column(StringArray::from_iter_values((0..100_000).map(of)));
+    let batch = |late: &str| {
+        batch(vec![
+            ("m", texts(&|n| if n == 95_000 { late.to_owned() } else { format!("${n}.50") })),
+            ("n", texts(&|n| format!("{n},25"))),
+            ("i", column(Int64Array::from_iter_values(0..100_000))),
+            ("none", column(StringArray::from_iter((0..100_000).map(|_| None::<&str>)))),
+        ])
+    };
+    let options =
+        ["--type", "m=money", "--decimal", "n=,", "--decimal", "i=,", "--type", "none=percent"];
+    let load = |source: &str, target: &str| {
+        let args = [source, target, "--table", "t", "--if-exists", "replace"];
+        let report = fixture.report(&[&args[..], &options].concat());
+        let columns = report["plan"]["columns"].as_array().unwrap();
+        let types = columns.iter().map(|column| column["type"].as_str().unwrap().to_owned());
+        (types.collect::<Vec<_>>(), report["warnings"].to_string())
+    };
+    for (late, wanted) in [("$1.50", "decimal(7,2)"), ("$123,456.125", "decimal(9,3)")] {
+        let batch = batch(late);
+        parquet(&fixture, "one.parquet", &batch, 200_000);
+        parquet(&fixture, "some.parquet", &batch, 1_000);
+        arrow(&fixture, "in.arrow", &batch);
+        stream(&fixture, "in.arrows", &batch);
+        for source in ["one.parquet", "some.parquet", "in.arrow", "in.arrows"] {
+            let (types, notes) = load(source, "t.db");
+            assert_eq!(types[..3], ["float", "float", "integer"], "{source}");
+            assert!(!notes.contains("is text"), "{source}: {notes}");
+            let found = fixture.query("t.db", "SELECT sum(m > 0), min(n), max(i) FROM t");
+            assert_eq!(found, rows![[100_000, 0.25, 99_999]], "{source}");
+            if cfg!(feature = "files") {
+                let (types, _) = load(source, "out.parquet");
+                assert_eq!(types[..3], [wanted, "float", "integer"], "{source}");
+            }
+        }
+    }
+    // Of a pipe there is the beginning.
+    let small = self::batch(vec![("m", column(StringArray::from(vec!["$1,299.00", "$5"])))]);
+    stream(&fixture, "small.arrows", &small);
+    let args = ["-", "p.db", "--table", "t", "--type", "m=money"];
+    fixture.load_reading(&fixture.read("small.arrows"), &args).exits(0);
+    assert_eq!(fixture.typed_table("p.db", "t"), rows![["real", 1299.0], ["real", 5.0]]);
+}
+
 #[test]
 fn numbers_that_stand_for_null_are_null_in_columns_of_numbers() {
     let fixture = Fixture::new();

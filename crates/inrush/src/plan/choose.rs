@@ -435,6 +435,9 @@ fn may_add(request: &Request, target: &dyn Target, facts: &Facts) -> Result<()> 
     Err(error.advise("--new-columns ignore leaves them out"))
 }
 
+/// The type of a column that is of numbers by the user's word, and of which none was seen.
+const NO_NUMBER: Type = Type::Decimal { precision: 0, scale: 0 };
+
 /// The columns that the load makes of `fields`, and which of them keep a type at the price of bad rows. `at` of the table's own columns
 /// come first.
 fn made_columns(
@@ -493,6 +496,8 @@ fn made_columns(
                 Some(exact) if Family::of(ty).is_some() && !facts.target.decimals_are_texts => {
                     exact
                 }
+                // Of numbers none was seen, so that a float may keep them all.
+                _ if ty == NO_NUMBER && facts.target.decimals_are_texts => Type::Float,
                 _ => ty,
             };
             let (ty, pinned) = match moments.settle(&FieldFacts { ty, ..field.clone() }) {

@@ -58,7 +58,7 @@ impl Plan {
                 }
             ),
             // A --type says already how its values are read.
-            _ if field.reads.exact.is_some() => format!(
+            _ if self.request.read.type_of(field).is_some() => format!(
                 "column {name} is text: it is of type {ty}, of which {engine} keeps all digits as text only"
             ),
             _ => format!(

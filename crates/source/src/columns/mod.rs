@@ -16,6 +16,7 @@ mod nested;
 mod parquet;
 mod reading;
 mod rows;
+mod sample;
 mod sheet;
 #[cfg(test)]
 mod tests;
@@ -199,7 +200,10 @@ impl Source {
         find_days(&inputs, &mut tables, &orders, &is_of_moments, &abandoned)?;
         join_midnights(&mut tables, &orders);
         let files = (inputs, tables, orders);
-        Ok(Self::of_tables(files, all, pipe, abandoned, read, request.flatten))
+        let (source, mut facts, asked) =
+            Self::of_tables(files, all, pipe, Arc::clone(&abandoned), read, request.flatten);
+        source.sample_columns(&mut facts.fields, &asked, &abandoned)?;
+        Ok((source, facts))
     }
 
     /// Takes the rows of a program, and looks at their schema.
@@ -232,8 +236,9 @@ impl Source {
         let is_of_moments = |at: usize| read.is_of_moments(&names[at]);
         watched(stop, &flag, || find_days(&inputs, &mut tables, &orders, &is_of_moments, &flag))?;
         let files = (inputs, tables, orders);
-        let (source, mut facts) =
+        let (source, mut facts, asked) =
             Self::of_tables(files, names, None, Arc::default(), read, flatten);
+        watched(stop, &flag, || source.sample_columns(&mut facts.fields, &asked, &flag))?;
         facts.seekable = is_replayable;
         if is_guess {
             facts.reasons = vec!["types are those of the first rows' values".to_owned()];
@@ -256,7 +261,7 @@ impl Source {
         abandoned: Stop,
         read: &Readers,
         flatten: bool,
-    ) -> (Self, SourceFacts) {
+    ) -> (Self, SourceFacts, Vec<usize>) {
         let mut warnings = Vec::new();
         let sheets: Vec<&sheet::Sheet> = tables.iter().filter_map(Table::sheet).collect();
         warnings.extend(sheets.iter().flat_map(|sheet| sheet.notes.clone()));
@@ -268,6 +273,7 @@ impl Source {
             }
         }
         let names = unique(names, &mut warnings);
+        let mut asked = Vec::new();
         let fields = names.into_iter().enumerate().map(|(index, name)| {
             // Where each input has the column that has it.
             let all = || {
@@ -316,6 +322,7 @@ impl Source {
                         && (matches!(ty, Type::Text | Type::Integer)
                             || is_number(ty) && !is_number(reads.default_type())) =>
                 {
+                    asked.push(index);
                     (reads.default_type(), false)
                 }
                 _ => (ty, !is_of_sheets),
@@ -386,7 +393,7 @@ impl Source {
             pipe: Mutex::new(pipe),
             abandoned,
         };
-        (source, facts)
+        (source, facts, asked)
     }
 }
 
@@ -714,6 +721,15 @@ fn written_out_bytes(array: &dyn Array) -> usize {
 }
 
 impl Input {
+    /// Its bytes, for a look at it.
+    fn begin(&self, stop: &Stop) -> Result<Box<dyn Read + Send>> {
+        let raw = self.place.begin(stop).map_err(|error| cannot_open(&self.name, &error))?;
+        match self.compression {
+            None => Ok(raw),
+            Some(compression) => compression.open(raw).map_err(|error| self.read_error(&error)),
+        }
+    }
+
     /// What keeps it from being read, where that doesn't say so itself.
     fn damaged(&self, layout: Layout, failure: Failure) -> Error {
         if let Some(fault) = Fault::within(failure.as_ref()) {
@@ -928,17 +944,7 @@ impl Table {
             });
             Ok(!left.is_empty() && !stop.load(Relaxed))
         };
-        let body = || {
-            let fail = |error| cannot_open(&input.name, &error);
-            let raw = input.place.begin(stop).map_err(fail)?;
-            match input.compression {
-                None => Ok(raw),
-                Some(compression) => {
-                    compression.open(raw).map_err(|error| input.read_error(&error))
-                }
-            }
-        };
-        self.read(input, groups, &readings, body, stop, LOOK_BYTES, &mut take)?;
+        self.read(input, groups, &readings, || input.begin(stop), stop, LOOK_BYTES, &mut take)?;
         match stop.load(Relaxed) {
             true => Err(Error::interrupted()),
             false => Ok(left),
@@ -1013,6 +1019,15 @@ impl Table {
             #[cfg(feature = "parquet")]
             Store::Parquet { footer, .. } => Some(footer.groups()),
             Store::IpcFile | Store::IpcStream | Store::Sheet(_) | Store::Rows { .. } => None,
+        }
+    }
+
+    /// The first row group that is read.
+    fn first_group(&self) -> usize {
+        match &self.store {
+            #[cfg(feature = "parquet")]
+            Store::Parquet { groups, .. } => groups.start,
+            Store::IpcFile | Store::IpcStream | Store::Sheet(_) | Store::Rows { .. } => 0,
         }
     }
 

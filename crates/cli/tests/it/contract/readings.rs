@@ -91,11 +91,30 @@ pub(super) fn of_a_named_column_are_what_it_is_said_to_be<P: Place>() {
                 NAMED_MEANT.replace("20.125Z", "20Z"),
             ),
         };
-        place.files().write("in.csv", &text);
-        let args = [&["in.csv", "--verify", "checksum"], NAMED_OPTIONS].concat();
-        load(place, &args).exits(0);
-        let columns: Vec<&str> = NAMED.lines().next().unwrap().split(',').collect();
-        assert_eq!(plain_rows(all_of(place, &columns), &kinds), plain(&meant, &kinds));
+        let files = place.files();
+        files.write("in.csv", &text);
+        let mut sources = vec!["in.csv"];
+        // Of strings no schema says what the options make of them.
+        if cfg!(all(feature = "files", feature = "parquet")) {
+            for file in ["in.parquet", "in.arrow"] {
+                files.load(&["in.csv", file, "--types", "text"]).exits(0);
+                sources.push(file);
+            }
+        }
+        let mut types = Vec::new();
+        for source in sources {
+            let more = ["--verify", "checksum", "--if-exists", "replace", "--json"];
+            let report = load(place, &[&[source], &more[..], NAMED_OPTIONS].concat());
+            let report = report.exits(0).json();
+            let columns: Vec<&str> = NAMED.lines().next().unwrap().split(',').collect();
+            let found = plain_rows(all_of(place, &columns), &kinds);
+            assert_eq!(found, plain(&meant, &kinds), "{source}");
+            let columns = report["plan"]["columns"].as_array().unwrap();
+            let of_named = columns[1..].iter().map(|column| column["type"].clone());
+            types.push(of_named.collect::<Vec<_>>());
+        }
+        let first = types[0].clone();
+        assert!(types.iter().all(|types| *types == first), "{types:?}");
     });
 }
 
