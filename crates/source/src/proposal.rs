@@ -30,7 +30,8 @@ const NUMBERS: [(&str, &str); 11] = [
     (",", "\u{202f}"),
 ];
 
-const DAYS: [&str; 15] = [
+/// Where a year has two digits it may stand in front as well: 24.12.31 is a day of 2024, or of 2031.
+const DAYS: [&str; 20] = [
     "%d.%m.%Y",
     "%d/%m/%Y",
     "%m/%d/%Y",
@@ -41,6 +42,11 @@ const DAYS: [&str; 15] = [
     "%d.%m.%y",
     "%d/%m/%y",
     "%m/%d/%y",
+    "%d-%m-%y",
+    "%m-%d-%y",
+    "%y.%m.%d",
+    "%y/%m/%d",
+    "%y-%m-%d",
     "%d %b %Y",
     "%b %d, %Y",
     "%d-%b-%Y",
@@ -557,6 +563,22 @@ mod tests {
             (&["31.12.2024", "-", "", "-"], Some("--date-format %d.%m.%Y --null - --null ")),
             (&["01/02/2024"], Some("--date-format %d/%m/%Y or --date-format %m/%d/%Y")),
             (&["02/02/2024"], Some("--date-format %d/%m/%Y or --date-format %m/%d/%Y")),
+            (
+                &["24.12.31", "23.11.30", "24.01.05"],
+                Some("--date-format %d.%m.%y or --date-format %y.%m.%d"),
+            ),
+            (&["24/12/31"], Some("--date-format %d/%m/%y or --date-format %y/%m/%d")),
+            (&["24-12-31"], Some("--date-format %d-%m-%y or --date-format %y-%m-%d")),
+            (&["95.12.31"], Some("--date-format %y.%m.%d")),
+            (&["31.12.95"], Some("--date-format %d.%m.%y")),
+            (
+                &["10/11/12"],
+                Some("--date-format %d/%m/%y or --date-format %m/%d/%y or --date-format %y/%m/%d"),
+            ),
+            (
+                &["24.12.31 10:00"],
+                Some("--timestamp-format %d.%m.%y %H:%M or --timestamp-format %y.%m.%d %H:%M"),
+            ),
             (&["1-2-2024"], Some("--date-format %d-%m-%Y or --date-format %m-%d-%Y")),
             (
                 &["01/02/2024 10:00"],
