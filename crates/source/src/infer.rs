@@ -355,6 +355,8 @@ impl Observed {
             // What stands there need not be what a guess takes for such a value: a table's boolean has 0 and 1, its date may be infinite.
             if is_sure && self.values > 0 && fits(&read.seen, family) == 0 {
                 facts.plain.add(family);
+            } else if read.reads.has(family) && read.plain > 0 {
+                facts.made.add(family);
             }
         }
         facts.is_read =

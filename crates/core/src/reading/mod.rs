@@ -81,6 +81,8 @@ pub struct ReadFacts {
     /// Where the column's type is the table's or the user's word: of what families its values stand as they are, because the options
     /// read none of those seen.
     pub plain: Families,
+    /// Of what families the options read values of a column whose type the user names, although others are some as they are written.
+    pub made: Families,
     /// Where the guess is not of values as the options read them, although they read some.
     pub unread: Option<Unread>,
     /// For amounts and shares: the decimal that holds those seen.
@@ -459,7 +461,8 @@ impl ColumnReads {
             .any(|family| self.has(family))
     }
 
-    fn has(&self, family: Family) -> bool {
+    /// Whether the options make values of a family.
+    pub fn has(&self, family: Family) -> bool {
         match family {
             Family::Number => self.numbers.is_some(),
             Family::Truth => self.truths.is_some(),

@@ -769,7 +769,8 @@ fn unread(request: &Request, facts: &Facts, choice: &Choice, shape: &Shape) -> V
             None => column.declared.is_none() && !column.is_asked(),
         };
         let is_read = shape.columns[at].reading.as_ref().is_some_and(Reading::makes_values);
-        if !is_guess || is_read || column.ty == Type::Text && spoiler.is_some() {
+        let is_said = column.ty == Type::Text && spoiler.is_some() && reads.is_read;
+        if !is_guess || is_read || is_said {
             return None;
         }
         let unread = reads.unread.as_ref()?;

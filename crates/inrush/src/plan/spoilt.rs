@@ -7,6 +7,7 @@ use crate::plan::textual::form_words;
 use crate::plan::{
     FieldFacts, Inference, RejectLimit, Request, SourceFacts, Spoiler, TargetFacts, Type,
 };
+use inrush_core::reading::Family;
 use inrush_core::value::digits::Digits;
 use inrush_core::value::double::{self, Specials};
 use inrush_core::value::rule::{self, Truths};
@@ -118,10 +119,12 @@ fn words<'a>(fields: impl Iterator<Item = &'a FieldFacts>, target: &TargetFacts)
     for field in fields {
         let FieldFacts { name, spoiler, reads, .. } = field;
         let unread = reads.unread.as_ref().filter(|_| reads.is_read);
-        let hint = |column_is: String, advice: String| match reads.proposal {
+        // Options for all columns would read the values of a column whose type is named, other ones than those that are of it now.
+        let is_made = |ty| Family::of(ty).is_some_and(|own| reads.made.has(own) && !reads.is_read);
+        let hint = |column_is: String, advice: Option<String>| match (&reads.proposal, advice) {
+            (None, Some(advice)) => format!("{column_is} ({advice})"),
             // What reads all of its values is proposed.
-            Some(_) => column_is,
-            None => format!("{column_is} ({advice})"),
+            _ => column_is,
         };
         match spoiler {
             None => {}
@@ -132,15 +135,24 @@ fn words<'a>(fields: impl Iterator<Item = &'a FieldFacts>, target: &TargetFacts)
                 }
             }
             Some(Spoiler::Values { narrower, fitting, seen, misfit }) => {
+                let bad = |said: String| format!("{said} makes such rows bad rows");
+                let own = format!("of type {narrower}");
                 let (what, advice) = match unread {
-                    Some(unread) => (unread.words.clone(), unread.advice(field.source_name())),
+                    Some(unread) => {
+                        (unread.words.clone(), Some(unread.advice(field.source_name())))
+                    }
+                    None if is_made(*narrower) => {
+                        let way = Family::of(*narrower).and_then(Family::as_written);
+                        let said = |(option, way)| said_of(option, field.source_name(), way);
+                        (own, way.map(said).map(bad))
+                    }
                     None => {
                         let said = said_of("--type", name, narrower);
-                        let effect = match is_read_otherwise(*narrower, &misfit.value, target) {
-                            true => "takes it, but not as it is written",
-                            false => "makes such rows bad rows",
+                        let advice = match is_read_otherwise(*narrower, &misfit.value, target) {
+                            true => format!("{said} takes it, but not as it is written"),
+                            false => bad(said),
                         };
-                        (format!("of type {narrower}"), format!("{said} {effect}"))
+                        (own, Some(advice))
                     }
                 };
                 hints.push(hint(

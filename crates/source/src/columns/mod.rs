@@ -405,9 +405,14 @@ fn reads_of_typed(reads: Option<&ColumnReads>) -> ReadFacts {
 
 /// What is known of a column's texts in two sheets. What is proposed has to read both.
 fn both(mut one: ReadFacts, other: ReadFacts) -> ReadFacts {
-    Family::ALL.into_iter().filter(|family| other.plain.has(*family)).for_each(|family| {
-        one.plain.add(family);
-    });
+    for family in Family::ALL {
+        if other.plain.has(family) {
+            one.plain.add(family);
+        }
+        if other.made.has(family) {
+            one.made.add(family);
+        }
+    }
     ReadFacts {
         is_null: one.is_null && other.is_null,
         exact: one
@@ -421,6 +426,7 @@ fn both(mut one: ReadFacts, other: ReadFacts) -> ReadFacts {
         is_open: one.is_open && other.is_open,
         is_read: one.is_read || other.is_read,
         plain: one.plain,
+        made: one.made,
         unread: one.unread.or(other.unread),
         marked: one.marked.or(other.marked),
         is_hex: false,
