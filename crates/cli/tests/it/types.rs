@@ -836,6 +836,79 @@ fn values_that_most_of_a_column_are_not_leave_the_others_what_options_make_of_th
     assert_eq!(found(), rows![["2024-01-02", 1], ["2024-01-13", 1], ["2024-03-04", 1]]);
 }
 
+/// A column of text because an option for all columns reads the fewer of its values: what is advised is of the values that are named.
+#[test]
+fn what_makes_bad_rows_of_values_makes_none_of_the_others() {
+    let files = Fixture::new();
+    let load = |more: &[&str]| {
+        files.load(&[&["in.csv", "t.db", "--table", "t", "--if-exists", "replace"], more].concat())
+    };
+    for (text, option, said, ways) in [
+        (
+            "v;w\n31.12.2024;a\n30.12.2024;a\n2024-12-31;a\n2024-12-30;a\n2024-12-30;a\n",
+            ["--date-format", "%d.%m.%Y"],
+            [
+                "column v is text: 3 of 5 values seen are of type date, but '31.12.2024' (line 2) is not \
+                 (--date-format v=%Y-%m-%d makes such rows bad rows)",
+                "column v is taken as it is written: 2 of 5 values seen are a date as %d.%m.%Y has it, but '2024-12-31' (line 4) \
+                 is not (--date-format v=%d.%m.%Y makes such rows bad rows)",
+            ],
+            [("v=%Y-%m-%d", 3), ("v=%d.%m.%Y", 2)],
+        ),
+        (
+            "v;w\n1,5;a\n2,5;a\n1.5;a\n2.5;a\n3.5;a\n",
+            ["--decimal", ","],
+            [
+                "column v is text: 3 of 5 values seen are of type float, but '1,5' (line 2) is not (--decimal v=. makes such rows bad",
+                "column v is taken as it is written: 2 of 5 values seen are a number with ',' before its decimals, but '1.5' (line 4) \
+                 is not (--decimal v=, makes such rows bad rows)",
+            ],
+            [("v=.", 3), ("v=,", 2)],
+        ),
+    ] {
+        files.write("in.csv", text);
+        let notes =
+            load(&[&option[..], &["--json"]].concat()).exits(0).json()["warnings"].to_string();
+        for said in said {
+            assert!(notes.contains(said), "{said}: {notes}");
+        }
+        // As the notes have it.
+        for (way, good) in ways {
+            load(&[&option[..], &[option[0], way, "--max-rejects", "3"]].concat()).exits(3);
+            assert_eq!(files.query("t.db", "SELECT count(*) FROM t"), rows![[good]], "{way}");
+        }
+    }
+    // Where the option reads what is a value as it is written, the type alone tells the others.
+    files.write("in.csv", "v;w\n1;a\n2;a\nx;a\n");
+    let notes = load(&["--decimal", ",", "--json"]).exits(0).json()["warnings"].to_string();
+    assert!(notes.contains("(--type v=integer makes such rows bad rows)"), "{notes}");
+}
+
+#[test]
+fn a_fraction_among_whole_numbers_of_a_pipe_names_the_type_that_takes_it() {
+    let files = Fixture::new();
+    let rows = |at: usize, value: &str| -> String {
+        let row = |id: usize| if id == at { value.to_owned() } else { id.to_string() };
+        (0..200_000).map(|id| format!("{id};{}\n", row(id))).collect()
+    };
+    let load = |text: &str, more: &[&str]| {
+        let args = ["-", "t.db", "--table", "t", "--if-exists", "replace"];
+        files.load_reading(format!("id;n\n{text}").as_bytes(), &[&args[..], more].concat())
+    };
+    for (value, more) in [("777.5", &[][..]), ("777,5", &["--decimal", ","])] {
+        let text = rows(150_000, value);
+        load(&text, more).exits(1).says(&["line 150002, column n", "--type n=float takes it"]);
+        let allowed = [more, &["--max-rejects", "1"]].concat();
+        let said = ["--type n=float takes it", "--type n=integer makes a bad row of it"];
+        load(&text, &allowed).exits(1).says(&said);
+        load(&text, &[more, &["--type", "n=float"]].concat()).exits(0);
+        let found = files.query("t.db", "SELECT n FROM t WHERE id = 150000");
+        assert_eq!(found, rows![[777.5]]);
+    }
+    let run = load(&rows(150_000, "x"), &[]).exits(1).says(&["--type n=text"]);
+    assert!(!run.stderr.contains("float"), "{}", run.stderr);
+}
+
 /// A German export, whose counts have points between thousands.
 #[test]
 fn floats_that_may_be_thousands_are_named_where_decimals_have_commas() {

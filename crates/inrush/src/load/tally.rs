@@ -10,13 +10,13 @@ use inrush_core::encode::{Grammar, NOT_ENDLESS, Shape, found_by_lane, verbatim};
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::flow::{Checksum, Chunk, Code, Found, Point, RowFault, Slot};
 use inrush_core::ledger::{HeaderRows, RejectsLength, Rows, SoFar};
-use inrush_core::reading::{Family, ReadType, Unit};
+use inrush_core::reading::{Family, Read, ReadType, Unit};
 use inrush_core::value::rule;
 use inrush_core::wording::{counted, listed, said_of, shell_word, were};
 use inrush_core::{Basis, Spoiler, Type};
 use inrush_scan::{Scanner, Zone};
 use inrush_source::decode::BeyondAscii;
-use inrush_source::{EMPTY_OF_NUL, Input, Place, is_null_like, null_spelling};
+use inrush_source::{EMPTY_OF_NUL, Input, Place, is_null_like, null_spelling, type_of};
 
 /// What the slots add up to, seen in the source's order.
 pub(crate) struct Tally {
@@ -197,12 +197,12 @@ impl Tally {
             });
             let input = &plan.source.inputs[self.file as usize].name;
             let place = reject.place(input);
-            let null = null_of(plan, &reject);
+            let (null, float) = (null_of(plan, &reject), float_of(plan, &reject));
             let (at, message) = (reject.at, reject.message);
             let error = match reject.column {
                 Some(column) => {
-                    let mut error =
-                        Error::source(format!("{input}: {at}, column {column}: {message}"));
+                    let error = Error::source(format!("{input}: {at}, column {column}: {message}"));
+                    let mut error = float.into_iter().fold(error, Error::advise);
                     // A value that is not of a declared type is a bad row, which the user allows.
                     let guessed = plan.guessed(&column).map(|(_, ty)| ty);
                     if plan.request.max_rejects != RejectLimit::Rows(0)
@@ -563,6 +563,20 @@ fn null_of(plan: &Plan, reject: &Reject) -> Option<String> {
     let of_all = if shown.is_empty() { ", as --null '' does in all columns" } else { "" };
     let why = if is_no_day { ": MySQL has it for no day" } else { "" };
     Some(format!("{said} reads it as NULL{of_all}{why}"))
+}
+
+/// What takes a value that is the first fraction of a column of whole numbers, as a look at all values would.
+fn float_of(plan: &Plan, reject: &Reject) -> Option<String> {
+    let (at, column) = column_of(plan, reject)?;
+    let value = refused_value(&reject.message).filter(|_| column.ty == Type::Integer)?;
+    let mut text = Vec::new();
+    let reading = plan.shape.columns[at].reading.as_ref();
+    let value = match reading.map(|reading| reading.read(value.as_bytes(), &mut text)) {
+        Some(Ok(Read::Written)) => std::str::from_utf8(&text).ok()?,
+        _ => value,
+    };
+    let is_fraction = type_of(value) == Type::Float;
+    is_fraction.then(|| format!("{} takes it", said_of("--type", &column.name, Type::Float)))
 }
 
 /// What plan proposes for a column.
