@@ -279,6 +279,17 @@ impl Source {
         };
         let lost = |head: &Head| sniff::lost_escapes(&head.text, &dialect, reads_null("\\N"));
         warnings.extend(heads.iter().find_map(lost));
+        for head in &heads[lead + 1..] {
+            if memchr::memchr2(b'\n', b'\r', &head.text).is_some()
+                && sniff::newline(&head.text) != dialect.newline
+            {
+                return Err(Error::source(format!(
+                    "{} ends its lines otherwise than {}",
+                    head.input.name, heads[lead].input.name
+                ))
+                .advise("load them one by one: a lone carriage return ends lines in one of them"));
+            }
+        }
         for head in &mut heads {
             let body = head.body();
             if sniff::doubles_cr(body) {
@@ -314,17 +325,6 @@ impl Source {
                     "{}: the file ends in the middle of its last line end, and the CR is part of the last value: fetch the file again",
                     head.input.name
                 ));
-            }
-        }
-        for head in &heads[lead + 1..] {
-            if memchr::memchr2(b'\n', b'\r', &head.text).is_some()
-                && sniff::newline(&head.text) != dialect.newline
-            {
-                return Err(Error::source(format!(
-                    "{} ends its lines otherwise than {}",
-                    head.input.name, heads[lead].input.name
-                ))
-                .advise("load them one by one: a lone carriage return ends lines in one of them"));
             }
         }
 

@@ -1410,6 +1410,16 @@ fn two_lines_that_end_in_carriage_returns_and_a_newline_are_refused() {
     }
 }
 
+#[test]
+fn files_that_end_their_lines_in_other_ways_are_told_apart_in_either_order() {
+    let fixture = Fixture::new();
+    fixture.write("lf.csv", "a,b\n1,2\n3,4\n").write("cr.csv", "a,b\r1,2\r3,4\r");
+    for [one, other] in [["lf.csv", "cr.csv"], ["cr.csv", "lf.csv"]] {
+        let said = format!("{other} ends its lines otherwise than {one}");
+        fixture.refuses(&[one, other, "t.db"]).says(&[&said, "load them one by one"]);
+    }
+}
+
 /// What `.mode ascii` of sqlite3 writes, of which every record would be part of a header without rows.
 #[test]
 fn records_that_end_in_a_character_of_ascii_are_refused() {
