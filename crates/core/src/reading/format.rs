@@ -422,6 +422,10 @@ fn number(text: &[u8], digits_max: usize) -> Option<(i64, &[u8])> {
     (digits > 0).then(|| (value, &text[digits..]))
 }
 
+fn begins_with_digit(text: &[u8]) -> bool {
+    text.first().is_some_and(u8::is_ascii_digit)
+}
+
 /// The one of the names that a text begins with, in full or by its first three letters, in any case.
 fn name<'t>(text: &'t [u8], names: &[&str]) -> Option<(i64, &'t [u8])> {
     let begins =
@@ -482,8 +486,14 @@ impl Found {
                 (text.len() - rest.len() == 2).then_some((year, rest))?
             }
             Part::Month => within(short(text)?, 1..=12)?,
-            // A day of one digit may have a blank before it.
-            Part::Day => within(short(text.strip_prefix(b" ").unwrap_or(text))?, 1..=31)?,
+            Part::Day => {
+                let day = match text.strip_prefix(b" ") {
+                    // As `%e` is written: a day of one digit has a blank before it.
+                    Some(padded) => number(padded, 1).filter(|(_, rest)| !begins_with_digit(rest)),
+                    None => short(text),
+                };
+                within(day?, 1..=31)?
+            }
             Part::MonthName => name(text, &MONTHS).map(|(at, rest)| (at + 1, rest))?,
             Part::DayName => name(text, &WEEKDAYS)?,
             Part::DayOfYear => within(number(text, 3)?, 1..=366)?,
@@ -621,6 +631,9 @@ mod tests {
             ("%Y%j", "2024036", Some("2024-02-05")),
             ("%d%b%Y", "1Feb2024", Some("2024-02-01")),
             ("%e %B %Y", " 5 january 2024", Some("2024-01-05")),
+            ("%d.%m.%Y", " 1.2.2024", Some("2024-02-01")),
+            ("%d.%m.%Y", " 11.2.2024", None),
+            ("%d.%m.%Y", "  1.2.2024", None),
             ("%d-%b-%y", "05-SEP-99", Some("1999-09-05")),
             ("%d-%b-%y", "05-Sept-99", None),
             ("%A, %d %B %Y", "Wednesday, 31 January 2024", Some("2024-01-31")),

@@ -322,7 +322,7 @@ fn fields(form: &str, text: &str) -> Option<Fields> {
                 let len = behind.bytes().take(2).take_while(u8::is_ascii_digit).count();
                 found.day = Some(behind[..len].parse().ok()?);
                 let taken = rest.len() - behind.len() + len;
-                (taken >= least(2)).then_some(())?;
+                (least(2)..=2).contains(&taken).then_some(())?;
                 rest = &behind[len..];
             }
             'j' => found.day_of_year = Some(digits(least(3), 3)?),
