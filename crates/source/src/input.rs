@@ -247,11 +247,8 @@ impl Source {
             return Self::open_json(heads, layouts, request, read, known, pipe, abandoned);
         }
         if request.flatten {
-            let name = &heads[0].input.name;
-            return Err(Error::usage(format!(
-                "--flatten is for nested values, and {name} is delimited text"
-            ))
-            .advise("leave it out, or say --format jsonl if it is JSON"));
+            return Err(nothing_to_flatten(&heads[0].input.name, "delimited text")
+                .advise("leave it out, or say --format jsonl if it is JSON"));
         }
         let mut reasons = Vec::new();
         let mut warnings = head::notes(&heads);
@@ -692,6 +689,11 @@ impl Input {
         };
         error.about(&self.name)
     }
+}
+
+/// The error to say that an input has no values that `--flatten` is for; `words` are what it is.
+pub(super) fn nothing_to_flatten(name: &str, words: &str) -> Error {
+    Error::usage(format!("--flatten is for nested values, and {name} is {words}"))
 }
 
 /// Where a value of a row begins that is not UTF-8, in a column that `is_loaded`: the byte's place in the head.

@@ -559,6 +559,9 @@ fn the_first_row_is_the_header_by_the_rules_of_text() {
     fixture
         .misused(&["load", "gaps.xlsx", "t.db", "--delimiter", ";"])
         .says(&["--delimiter is for text, and gaps.xlsx is a sheet"]);
+    fixture
+        .misused(&["load", "gaps.xlsx", "t.db", "--flatten"])
+        .says(&["--flatten is for nested values, and gaps.xlsx is a sheet"]);
 }
 
 #[test]

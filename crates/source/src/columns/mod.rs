@@ -43,6 +43,7 @@ use crate::format::{Layout, begin};
 use crate::head::DECRYPT_PARQUET;
 use crate::head::HEAD_BYTES;
 use crate::header::{Names, order, unique};
+use crate::input::nothing_to_flatten;
 use crate::{Input, Place, Source};
 use inrush_core::encode::Grammar;
 #[cfg(feature = "parquet")]
@@ -254,6 +255,7 @@ impl Source {
         Ok((source, facts))
     }
 
+    /// The source, what is known of it, and which of its fields are to be looked at, for options name them.
     fn of_tables(
         (inputs, tables, orders): (Vec<Input>, Vec<Table>, Vec<Vec<Option<usize>>>),
         names: Vec<String>,
@@ -489,6 +491,10 @@ fn refuse_variants(input: &Input, table: &Table, all: &[String], read: &Readers)
 /// What is said of text has no meaning here; of sheets some has.
 fn refuse_dialect(request: &DialectRequest, places: &[(Place, Layout)]) -> Result<()> {
     let Some((place, layout)) = places.iter().find(|(_, layout)| *layout != Layout::Sheet) else {
+        if request.flatten {
+            let (place, layout) = &places[0];
+            return Err(nothing_to_flatten(&place.name(), layout.words()).advise("leave it out"));
+        }
         let said = DialectRequest { header: None, ..request.clone() };
         let option = said.encoding.as_ref().map(|_| "--encoding").or(said.delimited_option());
         return refuse_option(option, &places[0]);
