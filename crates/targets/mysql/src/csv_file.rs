@@ -14,7 +14,7 @@ use inrush_core::encode::Shape;
 use inrush_core::error::{Error, Result};
 use inrush_core::flow::Encode;
 use inrush_core::target::{Fit, Knobs};
-use inrush_core::{Durability, Facts, Job, Request};
+use inrush_core::{Facts, Job, Request};
 use inrush_net::statement::{Batch, Done, Write};
 
 /// The file becomes the table.
@@ -25,15 +25,14 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
     if facts.kept_table(request).is_some() {
         return Fit::Unusable { reason: "the table is there, with the rows it has".to_owned() };
     }
-    let mut fit = load::fit(request, facts, knobs, false);
-    if let Fit::Usable { durability, weakness, .. } = &mut fit {
-        if !server.is_local || !Path::new(server.variable("datadir")).is_dir() {
-            return Fit::Unusable {
-                reason: "the server's data directory can't be reached from here".to_owned(),
-            };
-        }
-        // We write the file, and sync it.
-        (*durability, *weakness) = (Durability::Durable, None);
+    // The file is synced here, but what the server keeps beside it and the renames that give it the table's name are not.
+    let fit = load::fit(request, facts, knobs, false);
+    if matches!(fit, Fit::Usable { .. })
+        && (!server.is_local || !Path::new(server.variable("datadir")).is_dir())
+    {
+        return Fit::Unusable {
+            reason: "the server's data directory can't be reached from here".to_owned(),
+        };
     }
     fit
 }

@@ -235,11 +235,23 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
         let known = server.engines.join(" ");
         return unusable(format!("the server has no engine {engine}; it has {known}"));
     }
+    // A table is of another engine than InnoDB only where the user names that, or a strategy for such tables.
+    let is_named = request.strategy.is_some() || knobs.is_set(&ENGINE);
+    if kept.is_none() && engine != ENGINE.default && !is_named {
+        return Fit::Foreign { reason: format!("its tables are of the engine {engine}") };
+    }
     if engine == "csv"
         && kept.is_none()
         && (!request.primary_key.is_empty() || !request.indexes.is_empty())
     {
         return unusable("tables of the CSV engine have no keys".to_owned());
+    }
+    if engine == "blackhole" && request.verify != Verify::None {
+        return Fit::Wrong {
+            reason: "a table of the engine blackhole keeps no rows that could be counted"
+                .to_owned(),
+            advice: "--verify none sends them all the same".to_owned(),
+        };
     }
     if let Some(why) = &facts.target.read_only {
         return unusable(why.clone());
@@ -283,7 +295,7 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs, many_lane
     let mut notes = Vec::new();
     // Several connections would decide by their speed which of two rows with one key is the last.
     let conflicts = request.on_conflict != OnConflict::Fail;
-    // One more makes the hidden table.
+    // One more makes the hidden table, where the login may have it.
     let allowed = server.connections_max().map_or(LANES_MAX, |max| (max - 1).clamp(1, LANES_MAX));
     let lanes_max = if staged && many_lanes && !conflicts { allowed } else { 1 };
     // A second connection fills the gaps of the first while it waits for the disk or for us, even on one core.
@@ -579,9 +591,6 @@ impl<'a> MysqlLoad<'a> {
                 is_staged(&job.request, &job.facts) && job.choice.action == Action::Append;
             let found = facts::with_columns(&mut self.session, &job.table, entry)?;
             job.expects(found, replaces_empty)?;
-        }
-        if job.request.verify == Verify::Checksum && self.engine == "blackhole" {
-            return Err(Error::usage("the blackhole engine keeps nothing that could be compared"));
         }
         if is_staged(&job.request, &job.facts) {
             let first = self.writing.engine(&self.engine).to_owned();
@@ -1090,7 +1099,9 @@ impl Load for MysqlLoad<'_> {
         let table = self.table().to_owned();
         let Self { job, session, writing, stores, shared, staging, stop, .. } = self;
         let shared: &Shared = shared;
-        if staging.is_none() {
+        // One that the login may not have does not fill the hidden table either.
+        let is_alone = ServerFacts::of(&job.facts.target).connections_max() == Some(1);
+        if staging.is_none() || is_alone {
             let writer = writing.writer(session, &table, stores, job)?;
             let held = Held::Lent(session);
             return Ok(vec![Box::new(StatementLane::new(held, writer, bounds, shared, job))]);

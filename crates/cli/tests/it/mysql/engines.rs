@@ -1,6 +1,6 @@
 use crate::fixture::some;
 
-use super::server::{Server, for_each_server, for_some_servers, rows};
+use super::server::{Server, alone_on_each_server, for_each_server, for_some_servers, rows};
 
 const ENGINES: [&str; 7] = ["innodb", "myisam", "aria", "memory", "csv", "archive", "rocksdb"];
 
@@ -131,6 +131,50 @@ fn durability_is_what_the_engine_can_promise() {
         let report = server.report(&["t.csv"]);
         assert_eq!(report["plan"]["durability"], "durable");
         assert_eq!(report["durability_read_back"]["innodb_flush_log_at_trx_commit"], "1");
+    });
+}
+
+/// Where the server's settings promise less than is asked for, no table of another engine is made in the place of one of InnoDB.
+#[test]
+fn no_engine_is_taken_because_another_promises_less() {
+    alone_on_each_server(|server| {
+        server.write("t.csv", "id,name\n1,a\n2,\n");
+        for (value, best) in [("2", "process"), ("0", "none")] {
+            server.with_global("innodb_flush_log_at_trx_commit", value, || {
+                for durability in ["durable", "process"] {
+                    let load = ["t.csv", "--durability", durability];
+                    if durability == best {
+                        server.load(&load).exits(0);
+                        assert_eq!(engine_of(server, "t"), "innodb");
+                        server.drop_table("t");
+                        continue;
+                    }
+                    let set = format!("innodb_flush_log_at_trx_commit={value}");
+                    let at_best = format!("'{best}' at best");
+                    server.misused(&load).says(&[&set, &at_best, "--durability"]);
+                    assert_eq!(server.tables(), Vec::<String>::new());
+                }
+            });
+        }
+        // What is asked for by name promises what its engine does.
+        for way in ["--set engine=csv", "--strategy csv-file", "--strategy insert-delayed"] {
+            let load: Vec<&str> = ["t.csv"].into_iter().chain(way.split(' ')).collect();
+            server.misused(&load).says(&["'process' at best", "--durability process"]);
+        }
+    });
+}
+
+#[test]
+fn a_table_that_keeps_no_rows_takes_them_uncounted() {
+    for_some_servers(|server| {
+        if !server.has_engine("blackhole") {
+            return;
+        }
+        server.write("t.csv", "id\n1\n");
+        let load = ["t.csv", "--set", "engine=blackhole", "--durability", "none"];
+        server.misused(&load).says(&["keeps no rows", "--verify none"]);
+        server.load(&[&load[..], &["--verify", "none"]].concat()).exits(0);
+        assert_eq!(server.count("t"), 0);
     });
 }
 

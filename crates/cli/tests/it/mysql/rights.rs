@@ -325,6 +325,17 @@ fn a_login_opens_no_more_connections_than_it_may() {
         let url = user.url_with(SECRET);
         server.load_at(&url, &args).exits(0).prints(&["--lanes 8", "it is 2"]);
         assert_eq!(server.count("t"), 20_000);
+        for host in ["localhost", "127.0.0.1"] {
+            server.sql(&format!("ALTER USER '{name}'@'{host}' WITH MAX_USER_CONNECTIONS 1"));
+        }
+        for if_exists in ["empty", "truncate", "replace"] {
+            let load = ["t.csv", "--chunk-size", "8k", "--if-exists", if_exists];
+            if if_exists == "empty" {
+                server.drop_table("t");
+            }
+            server.load_at(&url, &load).exits(0);
+            assert_eq!(server.count("t"), 20_000, "{if_exists}");
+        }
         server.drop_table("t");
     });
 }
