@@ -421,6 +421,27 @@ fn a_load_that_cannot_be_undone_must_be_asked_for() {
     run.says(&["look at it before you go on"]);
 }
 
+/// A journal in memory is gone with the process: it was taken for one that makes a load durable.
+#[test]
+fn a_journal_that_a_kill_loses_must_be_asked_for() {
+    let fixture = with(&[("m.csv", BAD)]);
+    let load = ["m.csv", "t.db", "--set", "journal_mode=memory"];
+    // A new database gets its name when it is whole.
+    let plan = fixture.inrush(&[&["plan"], &load[..]].concat()).exits(0);
+    assert!(!plan.stdout.contains("may destroy"), "{plan:?}");
+    fixture.sql("t.db", "CREATE TABLE m (a INTEGER, b INTEGER)");
+    for durability in ["durable", "process"] {
+        let load = [&["load"], &load[..], &["--durability", durability]].concat();
+        let says = ["a load that is killed may destroy", "--durability none", "leave --set"];
+        fixture.leaves_all(|| fixture.misused(&load).says(&says));
+    }
+    let none = [&load[..], &["--durability", "none"]].concat();
+    let plan = fixture.inrush(&[&["plan"], &none[..]].concat()).exits(0);
+    plan.prints(&["a load that is killed may destroy an existing database", "all rows or none"]);
+    fixture.refuses(&none);
+    assert_eq!(fixture.number("t.db", "SELECT count(*) FROM m"), 0);
+}
+
 /// Messages for rows that nobody will look at filled the memory.
 #[cfg(target_os = "linux")]
 #[test]

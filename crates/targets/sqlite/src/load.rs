@@ -151,11 +151,6 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
         ("keep", false) => "delete",
         (mode, _) => mode,
     };
-    if journal == "off" && facts.target.exists && request.durability != Durability::None {
-        return Fit::Unusable {
-            reason: "with journal_mode=off a failed load may destroy an existing database: --durability none accepts that".to_owned(),
-        };
-    }
     if request.guarantee == Guarantee::Chunks {
         if rows_per_transaction(knobs) != WHOLE_LOAD {
             return Fit::Unusable {
@@ -178,23 +173,38 @@ pub(super) fn fit(request: &Request, facts: &Facts, knobs: &mut Knobs) -> Fit {
             ),
         };
     }
-    // https://sqlite.org/pragma.html#pragma_synchronous: NORMAL may lose the last transactions in WAL mode, and corrupt in
-    // rare cases in the others; a journal in memory or none is lost with the process.
-    let undoable = !matches!(journal, "memory" | "off") || is_memory && journal == "memory";
-    let (durability, weakness) = match knobs.word(&SYNCHRONOUS) {
-        _ if is_memory => (Durability::None, Some(Weakness::thing("a database in memory"))),
-        "full" | "extra" => (Durability::Durable, None),
-        word => (Durability::Process, Some(Weakness::knob(&SYNCHRONOUS, word))),
+    // https://sqlite.org/pragma.html#pragma_journal_mode: a journal in memory undoes what fails, and is lost with the process; without one
+    // nothing is undone. What is left of a database then is half written.
+    let danger = match journal {
+        _ if is_memory || !facts.target.exists => None,
+        "memory" => Some("a load that is killed may destroy an existing database"),
+        "off" => Some("a failed load may destroy an existing database"),
+        _ => None,
     };
+    // https://sqlite.org/pragma.html#pragma_synchronous: NORMAL may lose the last transactions in WAL mode, and corrupt in rare cases in the
+    // others.
+    let (durability, weakness) = match (knobs.word(&SYNCHRONOUS), danger) {
+        _ if is_memory => (Durability::None, Some(Weakness::thing("a database in memory"))),
+        (_, Some(danger)) => {
+            let weakness = Weakness::knob(&JOURNAL_MODE, journal);
+            let what = format!("{}, by which {danger},", weakness.what);
+            (Durability::None, Some(Weakness { what, ..weakness }))
+        }
+        ("full" | "extra", None) => (Durability::Durable, None),
+        (word, None) => (Durability::Process, Some(Weakness::knob(&SYNCHRONOUS, word))),
+    };
+    let mut notes = notes(request, facts);
+    notes.extend(danger.map(|danger| format!("with journal_mode={journal} {danger}")));
     Fit::Usable {
-        atomic: !facts.target.exists || undoable && rows_per_transaction(knobs) == WHOLE_LOAD,
+        atomic: !facts.target.exists
+            || journal != "off" && rows_per_transaction(knobs) == WHOLE_LOAD,
         durability,
         weakness,
         lanes: 1,
         lanes_max: 1,
         // The lane never waits: there is no server.
         encoders: facts.processors.saturating_sub(1),
-        notes: notes(request, facts),
+        notes,
     }
 }
 
