@@ -16,6 +16,7 @@ use crate::reading::{Added, ReadFacts, is_alike};
 use crate::request::{Case, Format, IfExists, MatchBy, NewColumns, OnConflict, Request};
 use crate::schema::{Column, Type};
 use crate::target::Knob;
+use crate::value::double::Specials;
 use crate::value::rule::Truths;
 
 /// Everything that the planner may know. Gathered without changing anything.
@@ -479,6 +480,8 @@ pub struct TargetFacts {
     pub decimals_are_texts: bool,
     /// Which words columns of truths read, where their type is declared.
     pub truths: Truths,
+    /// What columns of floats have besides numbers.
+    pub specials: Specials,
     /// Whether columns of bytes of an existing table read `\x` and hexadecimal digits as what these stand for.
     pub reads_hex: bool,
     /// What the table has besides columns and rows, in the words of its catalogue; read only where the load drops it.

@@ -13,13 +13,14 @@ use crate::value::digits::signed;
 use crate::value::is_whole_with_exponent;
 
 /// Which values besides numbers a column of floats has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Specials {
     /// None.
     None,
     /// Infinity, of either sign.
     Infinities,
     /// Infinity, and NaN.
+    #[default]
     All,
 }
 

@@ -9,8 +9,8 @@ use crate::plan::{
 };
 use inrush_core::reading::Family;
 use inrush_core::value::digits::Digits;
-use inrush_core::value::double::{self, Specials};
-use inrush_core::value::rule::{self, Truths};
+use inrush_core::value::double;
+use inrush_core::value::rule;
 use inrush_core::wording::said_of;
 
 /// The columns' types where the load makes the table, and whether bad rows are the price of each; what the user has to hear of it goes
@@ -207,7 +207,7 @@ fn is_read_otherwise(ty: Type, shown: &str, target: &TargetFacts) -> bool {
     let value = shown.trim_matches('\'').as_bytes();
     match ty {
         Type::Integer => rule::long(value, false).is_ok(),
-        Type::Float => double::kept(value, false, Specials::All).is_ok(),
+        Type::Float => double::kept(value, false, target.specials).is_ok(),
         Type::Decimal { precision, scale } if target.decimals_are_texts => {
             rule::decimal_text(value, precision, scale).is_ok()
         }
@@ -219,7 +219,7 @@ fn is_read_otherwise(ty: Type, shown: &str, target: &TargetFacts) -> bool {
             };
             rule::decimal(value, None, false, "").is_ok_and(fits)
         }
-        Type::Boolean => rule::boolean(value, false, Truths::Digits).is_ok(),
+        Type::Boolean => rule::boolean(value, false, target.truths).is_ok(),
         Type::Json => rule::json(value).is_ok(),
         Type::Bytes => true,
         _ => false,
@@ -231,6 +231,7 @@ mod tests {
     use super::*;
     use crate::plan::LoadOptions;
     use crate::plan::Misfit;
+    use inrush_core::value::double::Specials;
 
     fn field(name: &str, spoiler: Option<Spoiler>) -> FieldFacts {
         FieldFacts {
@@ -383,6 +384,19 @@ mod tests {
         ] {
             let said = said(value, ty);
             assert!(said.ends_with("makes such rows bad rows)"), "{said}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_is_a_float_where_the_target_has_such() {
+        for (specials, taken) in [
+            (Specials::None, [false, false]),
+            (Specials::Infinities, [true, false]),
+            (Specials::All, [true, true]),
+        ] {
+            let target = TargetFacts { specials, ..TargetFacts::default() };
+            let is_taken = |value| is_read_otherwise(Type::Float, value, &target);
+            assert_eq!(["'inf'", "'nan'"].map(is_taken), taken, "{specials:?}");
         }
     }
 

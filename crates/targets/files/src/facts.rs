@@ -13,6 +13,7 @@ use crate::place::{Format, Place};
 use crate::read;
 use inrush_core::Basis;
 use inrush_core::error::{Error, Result};
+use inrush_core::value::double::Specials;
 use inrush_core::wording::shell_word;
 use inrush_core::{
     Column, IfExists, MomentLimits, OnConflict, Own, Request, TableFacts, TargetFacts, Type, Verify,
@@ -160,6 +161,11 @@ fn bare(place: &Place) -> TargetFacts {
             Format::Parquet | Format::Arrow => {
                 MomentLimits { nanos: true, nanos_zoned: true, ..MomentLimits::of(6) }
             }
+        },
+        // JSON's numbers are none of these.
+        specials: match place.format {
+            Format::Jsonl => Specials::None,
+            Format::Csv | Format::Parquet | Format::Arrow => Specials::All,
         },
         text_types: match place.format {
             Format::Csv | Format::Jsonl => &[],

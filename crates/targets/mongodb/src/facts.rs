@@ -8,6 +8,7 @@ use crate::knobs::TIMESTAMPS;
 use crate::lost;
 use crate::session::Session;
 use inrush_core::error::{Error, Result};
+use inrush_core::value::double::Specials;
 use inrush_core::{IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts};
 
 /// What only this target knows: what the server is.
@@ -136,6 +137,8 @@ pub(super) fn gather(
         columns_max: u32::MAX as usize,
         name_fault: Some(fields::name_fault(&server)),
         moments: if is_text { MomentLimits::default() } else { MomentLimits::of(3) },
+        // FerretDB hangs up on who sends a NaN, and refuses infinities.
+        specials: if is_ferret { Specials::None } else { Specials::All },
         own: Own::new(server),
         round_trip: session.round_trip(),
         ..TargetFacts::default()

@@ -4,7 +4,6 @@ use crate::facts::{ID, ServerFacts};
 use crate::knobs::{INTEGERS, TIMESTAMPS};
 use crate::types::Wishes;
 use inrush_core::target::Knobs;
-use inrush_core::value::double::Specials;
 use inrush_core::{Column, Facts, Job, Request};
 
 /// The fields, one a column.
@@ -109,9 +108,9 @@ pub(super) fn wishes(job: &Job) -> Wishes {
 pub(super) fn wishes_of(facts: &Facts, knobs: &Knobs) -> Wishes {
     let is_ferret = ServerFacts::of(&facts.target).is_ferret;
     Wishes {
-        // FerretDB hangs up on who sends a decimal or a NaN, and refuses infinities.
+        // FerretDB hangs up on who sends a decimal.
         decimals: !is_ferret,
-        specials: if is_ferret { Specials::None } else { Specials::All },
+        specials: facts.target.specials,
         wide: knobs.is(&INTEGERS, "int64"),
         nested_lists: !is_ferret,
         text_timestamps: knobs.is(&TIMESTAMPS, "text"),

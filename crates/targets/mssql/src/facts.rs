@@ -7,6 +7,7 @@ use crate::lost;
 use crate::session::{Failure, Session, number};
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::target::TableName;
+use inrush_core::value::double::Specials;
 use inrush_core::value::rule::Truths;
 use inrush_core::{
     Basis, Column, IfExists, MomentLimits, Own, Request, TableFacts, TargetFacts, Type,
@@ -86,6 +87,7 @@ pub(super) fn gather(
         text_types: &[Type::Time, Type::Uuid],
         decimals_are_texts: false,
         truths: Truths::Words,
+        specials: Specials::None,
         reads_hex: false,
         lost_with,
         mentioned_by: Vec::new(),

@@ -12,6 +12,7 @@ use crate::types;
 use inrush_core::Basis;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::ledger::{self, Entries, Entry};
+use inrush_core::value::double::Specials;
 use inrush_core::value::rule::Truths;
 use inrush_core::{
     Column, IfExists, Job, MomentLimits, OnConflict, Own, Request, TableFacts, TargetFacts, Type,
@@ -289,6 +290,7 @@ pub(super) fn gather(
         name_fault: Some(name_fault),
         decimals_are_texts: false,
         truths: Truths::Digits,
+        specials: Specials::None,
         reads_hex: false,
         moments: MomentLimits::of(if keeps_fractions { 6 } else { 0 }),
         is_stream: false,

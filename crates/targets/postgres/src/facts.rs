@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ddl::{self, literal, quote};
+use crate::ddl::{self, Table, literal, quote};
 use crate::lost;
 use crate::orphans::{self, OwnKey};
 use crate::session::{self, Failure, Session, pairs, state};
@@ -11,6 +11,7 @@ use inrush_core::Basis;
 use inrush_core::error::{Error, Kind, Result};
 use inrush_core::ledger::{self, Entries, Entry};
 use inrush_core::target::TableName;
+use inrush_core::value::double::Specials;
 use inrush_core::value::rule::Truths;
 use inrush_core::{
     Column, IfExists, MomentLimits, OnConflict, Own, Request, TableFacts, TargetFacts, Type,
@@ -216,6 +217,7 @@ pub(super) fn gather(
         text_types: &[Type::Time, Type::Uuid, Type::Interval],
         decimals_are_texts: false,
         truths: Truths::Words,
+        specials: Specials::All,
         reads_hex: true,
         lost_with,
         mentioned_by: Vec::new(),
@@ -756,7 +758,7 @@ pub(super) fn compares_by(request: &Request, facts: &TargetFacts) -> Result<()> 
     )
     .advise(format!(
         "make it one that holds at once: ALTER TABLE {} DROP CONSTRAINT {name}, ADD CONSTRAINT {name} {kind} ({})",
-        quote(table),
+        Table::of(facts).sql(),
         quoted.join(", "),
         name = quote(name)
     )))

@@ -23,6 +23,7 @@ use inrush_core::error::{Error, Kind, Result};
 use inrush_core::ledger::{self, Entries, Entry};
 use inrush_core::locks::Claim;
 use inrush_core::pending::{directory, follow_link, no_directory, plain_file};
+use inrush_core::value::double::Specials;
 use inrush_core::value::rule::Truths;
 use inrush_core::wording::shell_word;
 use inrush_core::{Basis, Column, IfExists, Own, Request, TableFacts, TargetFacts};
@@ -191,6 +192,7 @@ pub(super) fn read(connection: &Connection, table: &str) -> rusqlite::Result<Tar
         text_types: &[],
         decimals_are_texts: true,
         truths: Truths::Digits,
+        specials: Specials::Infinities,
         reads_hex: false,
         ..TargetFacts::default()
     };
