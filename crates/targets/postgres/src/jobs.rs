@@ -53,7 +53,7 @@ impl JobTables for PostgresJobs {
             None => Err(Error::target(format!(
                 "a job makes tables like {table}, and this user may not read all of its columns"
             ))
-            .advise(format!("ask for the right: GRANT SELECT ON {table}"))
+            .advise(format!("ask for the right: GRANT SELECT ON {}", beside(home, table).sql()))
             .advise(WITHOUT_TABLES)),
         }
     }

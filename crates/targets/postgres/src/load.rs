@@ -311,6 +311,12 @@ impl<'a> PostgresLoad<'a> {
             }
             session.execute(format!("DELETE FROM {table}"))?;
             session.table(&format!("SELECT 1 FROM {table} LIMIT 1"))
+        });
+        let left = left.map_err(|failure| match session::state(&failure) {
+            "23503" | "23001" => Trouble::Ended(self.session.explain(failure).advise(
+                "rows that stay refer to these: delete those first, or keep these with --if-exists append",
+            )),
+            _ => Trouble::Failed(failure),
         })?;
         self.changed = self.mode == Mode::Piecemeal;
         if left.is_empty() {

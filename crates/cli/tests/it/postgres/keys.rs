@@ -39,8 +39,8 @@ fn rows_are_compared_by_no_key_that_is_deferrable() {
             let run = server.refuses(&[&load[..], key].concat());
             run.says(&["is DEFERRABLE", cure]);
         };
-        let primary = "ALTER TABLE \"t\" DROP CONSTRAINT \"t_pkey\", ADD CONSTRAINT \"t_pkey\" PRIMARY KEY (\"id\")";
-        let unique = "ALTER TABLE \"t\" DROP CONSTRAINT \"t key\", ADD CONSTRAINT \"t key\" UNIQUE (\"a\", \"b\")";
+        let primary = "ALTER TABLE \"public\".\"t\" DROP CONSTRAINT \"t_pkey\", ADD CONSTRAINT \"t_pkey\" PRIMARY KEY (\"id\")";
+        let unique = "ALTER TABLE \"public\".\"t\" DROP CONSTRAINT \"t key\", ADD CONSTRAINT \"t key\" UNIQUE (\"a\", \"b\")";
         says(&[], primary);
         says(&["--key", "id"], primary);
         says(&["--key", "b,a"], unique);
@@ -52,6 +52,10 @@ fn rows_are_compared_by_no_key_that_is_deferrable() {
         server.load(&load).exits(0);
         server.load(&[&load[..], &["--key", "a,b"]].concat()).exits(0);
         assert_eq!(server.count("t"), 1);
+        // The statement is for the table of the load, whatever the search path.
+        server.sql("CREATE SCHEMA q2; CREATE TABLE q2.t (id int PRIMARY KEY DEFERRABLE, a int, b int, c int)");
+        let load = [&load[..], &["--table", "q2.t"]].concat();
+        server.refuses(&load).says(&[&primary.replace("public", "q2")]);
     });
 }
 
