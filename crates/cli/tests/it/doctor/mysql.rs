@@ -381,7 +381,9 @@ fn statements_of_tables_run_as_given_and_change_nothing_else() {
             "CREATE TABLE grouped (a INT, b INT AUTO_INCREMENT, PRIMARY KEY (a, b)) ENGINE=MyISAM",
         );
         server.query("CREATE TABLE fixed (a INT) ENGINE=MyISAM ROW_FORMAT=FIXED");
-        for table in ["counted", "grouped", "fixed"] {
+        let texts: Vec<String> = (0..401).map(|number| format!("c{number} TEXT")).collect();
+        server.query(&format!("CREATE TABLE wide (a INT, {}) ENGINE=MyISAM", texts.join(", ")));
+        for table in ["counted", "grouped", "fixed", "wide"] {
             server.query(&format!("INSERT INTO {table} (a) VALUES (1)"));
         }
         let has_history =
@@ -393,6 +395,7 @@ fn statements_of_tables_run_as_given_and_change_nothing_else() {
         let name = |name: &str, statements| (format!("table {name}"), statements);
         let mut wanted = vec![name("counted", 1), name("fixed", 1), name("grouped", 0)];
         wanted.extend(has_history.then(|| name("history", 0)));
+        wanted.push(name("wide", 0));
         assert_eq!(of_rule(&found, "table-without-transactions"), wanted);
         assert_eq!(of_rule(&found, "utf8mb3"), [name("exact", 1), name("mixed", 0)]);
         assert!(of_rule(&found, "table-without-key").contains(&name("counting", 0)), "{found}");

@@ -47,6 +47,30 @@ const BEARING: [&str; 20] = [
     "sync_binlog",
 ];
 
+/// <https://dev.mysql.com/doc/refman/8.0/en/innodb-limits.html>
+const INNODB_COLUMNS_MAX: u64 = 1017;
+
+/// The most bytes that a value takes in a page of InnoDB, where a long one lies elsewhere but for 20 bytes that say where: MariaDB counts
+/// these for what may have more than 255, and MySQL, for what may have more than 40, as many as it may leave in the page. Found by making
+/// tables of MariaDB 10.11 and MySQL 8.0 (<https://mariadb.com/kb/en/troubleshooting-row-size-too-large-errors-with-innodb/>).
+fn in_page(ty: &str, octets: Option<u64>, is_single_byte: bool, is_mariadb: bool) -> u64 {
+    let (longest, elsewhere) = if is_mariadb { (255, 21) } else { (40, 41) };
+    match (ty, octets) {
+        ("enum" | "set", _) => 8,
+        ("char" | "binary", Some(octets)) if is_single_byte => octets,
+        (_, Some(octets)) if octets <= longest => octets + 1,
+        (_, Some(_)) => elsewhere,
+        ("decimal", None) => 30,
+        ("uuid" | "inet6", None) => 16,
+        (
+            "tinyint" | "smallint" | "mediumint" | "int" | "bigint" | "float" | "double" | "bit"
+            | "date" | "time" | "datetime" | "timestamp" | "year" | "inet4",
+            None,
+        ) => 8,
+        (_, None) => elsewhere,
+    }
+}
+
 /// A table of the database.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
@@ -70,6 +94,8 @@ pub(super) struct Table {
     pub(super) is_versioned: bool,
     /// Names of all columns.
     pub(super) columns: Vec<String>,
+    /// The most bytes that values of a row take in a page of InnoDB.
+    in_page: u64,
     /// The column of the primary key, where it is one, and its values are random.
     pub(super) random: Option<String>,
 }
@@ -189,14 +215,16 @@ impl Seen {
     }
 
     fn read_columns(&mut self, asked: &mut Asked<'_>) -> Result<()> {
-        let sql = "SELECT TABLE_NAME, COLUMN_NAME, CHARACTER_SET_NAME, DATA_TYPE, COLLATION_NAME, EXTRA \
-             FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION";
+        let sql = "SELECT TABLE_NAME, COLUMN_NAME, CHARACTER_SET_NAME, DATA_TYPE, COLLATION_NAME, EXTRA, CHARACTER_OCTET_LENGTH, \
+             CHARACTER_MAXIMUM_LENGTH FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION";
         let rows = asked.rows(sql, "columns", "takes a privilege on them")?.unwrap_or_default();
         for row in rows {
             let mut row = row.into_iter().map(Option::unwrap_or_default);
             let mut next = || row.next().unwrap_or_default();
             let (table, column, charset, ty) = (next(), next(), next(), next());
             let (collation, extra) = (next(), next());
+            let (octets, characters) = (next().parse().ok(), next().parse().ok());
+            let in_page = in_page(&ty, octets, octets == characters, self.is_mariadb);
             self.has_timestamps |= ty == "timestamp";
             let Some(table) = self.tables.iter_mut().find(|known| known.name == table) else {
                 continue;
@@ -211,6 +239,7 @@ impl Seen {
                 table.counted = Some(column.clone());
             }
             table.columns.push(column);
+            table.in_page += in_page;
         }
         Ok(())
     }
@@ -314,6 +343,15 @@ impl Seen {
         self.indexes.iter().any(|index| is_key(&index))
     }
 
+    /// Whether the table's rows surely fit into pages of InnoDB, of which each holds two, with a key besides.
+    pub(super) fn fits_innodb(&self, table: &Table) -> bool {
+        let page = self.variable("innodb_page_size").parse().unwrap_or(16 << 10);
+        let columns = table.columns.len() as u64;
+        // A header, two columns of the engine's own, the key, and a bit for each NULL.
+        let bytes = table.in_page + 5 + 13 + 8 + columns.div_ceil(8);
+        columns < INNODB_COLUMNS_MAX && bytes < u64::min((page - 132) / 2, 16_383)
+    }
+
     /// Whether an index of the table begins with the column.
     pub(super) fn begins_index(&self, table: &Table, column: &str) -> bool {
         let begins = |index: &Index| {
@@ -401,4 +439,37 @@ fn unhex(hex: &str) -> Option<Vec<u8>> {
     let digits = hex.as_bytes().chunks_exact(2);
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
     digits.map(byte).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The most columns that the servers have made tables of.
+    #[test]
+    fn rows_fit_as_far_as_the_servers_say() {
+        for (is_mariadb, ty, octets, most) in [
+            (true, "text", Some(65_535), 382),
+            (true, "varchar", Some(255), 31),
+            (true, "varchar", Some(40), 196),
+            (true, "bigint", None, 997),
+            (false, "longtext", Some(u64::from(u32::MAX)), 196),
+            (false, "json", None, 196),
+            (false, "varchar", Some(39), 201),
+            (false, "varchar", Some(255), 196),
+            (false, "bigint", None, 997),
+        ] {
+            let seen = Seen::default();
+            let of = |columns: usize| Table {
+                columns: vec![String::new(); columns],
+                in_page: columns as u64 * in_page(ty, octets, false, is_mariadb),
+                ..Table::default()
+            };
+            let what = format!("{ty} {octets:?} {is_mariadb}");
+            assert!(seen.fits_innodb(&of(most - 2)), "{what}");
+            assert!(!seen.fits_innodb(&of(most + 2)), "{what}");
+        }
+        assert_eq!(in_page("char", Some(200), true, false), 200);
+        assert_eq!(in_page("char", Some(160), false, true), 161);
+    }
 }

@@ -35,7 +35,8 @@ pub(super) static CHECKS: &[Check<Seen>] = &[
             why: "a crash leaves it damaged or without its last rows, and nothing is undone when a statement fails halfway",
             source: "https://dev.mysql.com/doc/refman/8.0/en/converting-tables-to-innodb.html",
             change: "ALTER TABLE ... ENGINE=InnoDB, with an invisible key where there is none; one with AUTO_INCREMENT needs an index that begins \
-                     with that column, and one with system versioning another table",
+                     with that column, one with system versioning another table, and one of more or longer columns than a row of InnoDB \
+                     has room for other columns",
             risk: "the statement writes the whole table anew and locks it meanwhile; an InnoDB table takes more room, and can't be part of a \
                    MERGE table",
         },
@@ -48,7 +49,15 @@ pub(super) static CHECKS: &[Check<Seen>] = &[
                 let engine =
                     if table.engine == "aria" { "Aria, TRANSACTIONAL=0" } else { "MyISAM" };
                 let is = format!("{engine}, {}", counted(table.rows, "row"));
-                let found = Found::new(format!("table {}", table.name), is, "InnoDB");
+                let object = format!("table {}", table.name);
+                if !seen.fits_innodb(table) {
+                    return Found::new(
+                        object,
+                        is,
+                        "InnoDB, whose rows have no room for all of its columns",
+                    );
+                }
+                let found = Found::new(object, is, "InnoDB");
                 // InnoDB counts by an index that begins with the column; of history the server lets nothing be written anew.
                 let counts = |column: &String| seen.begins_index(table, column);
                 if table.is_versioned || !table.counted.as_ref().is_none_or(counts) {
