@@ -155,7 +155,7 @@ impl MomentLimits {
 }
 
 /// What to say to have a column of counts otherwise than as text: another `--type` beside the one that calls them so would be refused.
-pub fn as_counts(name: &str, said: ReadType) -> String {
+fn as_counts(name: &str, said: ReadType) -> String {
     format!("without {} it has the numbers as they are", said_of("--type", name, said))
 }
 

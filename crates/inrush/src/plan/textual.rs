@@ -1,7 +1,6 @@
-//! Columns of numbers and moments that become text, and why: nobody shall find out from the order of his prices.
+//! Columns of numbers that become text, and why: nobody shall find out from the order of his prices.
 
 use crate::plan::{Column, FieldFacts, Form, Inference, Plan, Spoiler, Type};
-use inrush_core::moments::as_counts;
 use inrush_core::reading::is_alike;
 use inrush_core::wording::said_of;
 
@@ -23,16 +22,15 @@ impl Plan {
             .collect()
     }
 
-    /// Whether the engine has the same for a column of this type as for one of text, though it has numbers, or days.
+    /// Whether the engine has the same for a column of decimals as for one of text, though it has numbers. Moments are texts where a knob
+    /// makes them so, and else by [`inrush_core::MomentLimits`].
     fn becomes_text(&self, column: &Column) -> bool {
-        let simplest = match column.ty {
-            Type::Decimal { .. } => Type::Integer,
-            Type::Timestamp { .. } => Type::Date,
-            _ => return false,
-        };
         let spelled = |ty| self.target.spell(&Column { ty, ..column.clone() }, &self.job);
         let text = spelled(Type::Text);
-        column.declared.is_none() && spelled(column.ty) == text && spelled(simplest) != text
+        column.declared.is_none()
+            && matches!(column.ty, Type::Decimal { .. })
+            && spelled(column.ty) == text
+            && spelled(Type::Integer) != text
     }
 
     fn text_words(&self, column: &Column, field: &FieldFacts) -> String {
@@ -46,16 +44,6 @@ impl Plan {
                 "column {name} is text: {engine} has no {ty}, and {misfit} has more digits than a double keeps \
                  ({} rounds fractions, and makes rows bad rows whose whole number would be another)",
                 said_of("--type", name, Type::Float)
-            ),
-            _ if matches!(ty, Type::Timestamp { .. }) => format!(
-                "column {name} is text: {engine} has no type that keeps all its timestamps ({})",
-                match self.request.read.type_of(field) {
-                    Some(said) => as_counts(name, said),
-                    None => format!(
-                        "{} makes rows bad rows whose timestamp is finer",
-                        said_of("--type", name, ty)
-                    ),
-                }
             ),
             // A --type says already how its values are read.
             _ if self.request.read.type_of(field).is_some() => format!(
