@@ -96,8 +96,8 @@ enum Values {
     Boolean(Vec<bool>),
     Day(Vec<i32>, Days),
     Moment(Vec<i64>, Moments),
-    /// Microseconds since midnight.
-    Time(Vec<i64>),
+    /// Microseconds since midnight; whether they may be those of a whole day.
+    Time(Vec<i64>, bool),
     /// Any text.
     Text(Runs),
     /// Text of some kind.
@@ -154,7 +154,7 @@ impl Values {
                 let moments = Moments { per_second, zone, infinite_ends, takes_days, takes_far };
                 Self::Moment(Vec::new(), moments)
             }
-            DataType::Time64(_) => Self::Time(Vec::new()),
+            DataType::Time64(_) => Self::Time(Vec::new(), column.takes_day_end),
             DataType::Binary if column.escapes => Self::Escaped(Runs::new()),
             DataType::Binary => Self::Bytes(Runs::new()),
             // There is nothing else, see `ArrowColumn::takes`.
@@ -210,7 +210,9 @@ impl Builder {
             Values::UInt16(values) => put(values, plain_whole(bytes, start, end)),
             Values::UInt8(values) => put(values, plain_whole(bytes, start, end)),
             Values::Bytes(runs) => runs.push(&bytes[start..end]),
-            Values::Time(values) => put(values, value::time(&bytes[start..end]).ok()),
+            Values::Time(values, takes_day_end) => {
+                put(values, value::time(&bytes[start..end], *takes_day_end).ok())
+            }
             Values::Single(_)
             | Values::Document(..)
             | Values::Nested { .. }
@@ -317,7 +319,9 @@ impl Builder {
                 let read = read.or_else(|| moments.far(text));
                 values.push(read.ok_or_else(|| moments.misfit(text))?);
             }
-            Values::Time(values) => values.push(value::time(text)?),
+            Values::Time(values, takes_day_end) => {
+                values.push(value::time(text, *takes_day_end)?);
+            }
             Values::Uuid(runs) => {
                 let text = rule::uuid_text(rule::uuid(text)?);
                 return runs.push(&text).then_some(()).ok_or(TOO_LONG);
@@ -363,7 +367,7 @@ impl Builder {
             Values::Int8(values) => values.push(0),
             Values::Int16(values) => values.push(0),
             Values::Int32(values) | Values::Day(values, _) => values.push(0),
-            Values::Int64(values) | Values::Moment(values, _) | Values::Time(values) => {
+            Values::Int64(values) | Values::Moment(values, _) | Values::Time(values, _) => {
                 values.push(0);
             }
             Values::UInt8(values) => values.push(0),
@@ -396,7 +400,7 @@ impl Builder {
             Values::Int8(values) => values.truncate(rows),
             Values::Int16(values) => values.truncate(rows),
             Values::Int32(values) | Values::Day(values, _) => values.truncate(rows),
-            Values::Int64(values) | Values::Moment(values, _) | Values::Time(values) => {
+            Values::Int64(values) | Values::Moment(values, _) | Values::Time(values, _) => {
                 values.truncate(rows);
             }
             Values::UInt8(values) => values.truncate(rows),
@@ -456,7 +460,7 @@ impl Builder {
                     _ => moments::<TimestampMicrosecondType>(&self.ty, values, nulls),
                 }
             }
-            Values::Time(values) => primitive::<Time64MicrosecondType>(values, nulls),
+            Values::Time(values, _) => primitive::<Time64MicrosecondType>(values, nulls),
             Values::Boolean(values) => {
                 let bits = BooleanBuffer::from(values.as_slice());
                 values.clear();

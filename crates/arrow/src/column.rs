@@ -34,6 +34,8 @@ pub struct ArrowColumn {
     pub infinite_ends: bool,
     /// Whether a day alone is its midnight, where the column is of timestamps without a zone.
     pub takes_days: bool,
+    /// Whether a time of day may be the end of the day, 24:00:00.
+    pub takes_day_end: bool,
     /// Whether the text of a day or a moment is the engine's, which writes years beyond 9999, those before the first and infinity.
     pub takes_far: bool,
     /// Whether text for bytes is a notation, in which `\xHH` is a byte.
@@ -55,6 +57,7 @@ impl ArrowColumn {
             required: column.required,
             infinite_ends: false,
             takes_days: false,
+            takes_day_end: false,
             takes_far: false,
             escapes: false,
         }

@@ -279,8 +279,11 @@ impl Scalar {
                 Typed::Moment(Moment { seconds, nanos: nanos as u32, zone }).write(out);
             }
             Self::Time => {
-                let micros = value::time(text)?;
-                write_time(micros * 1_000, out);
+                // Only engines that have the end of the day keep times in lists.
+                match value::time(text, true)? {
+                    value::DAY => out.extend_from_slice(b"24:00:00"),
+                    micros => write_time(micros * 1_000, out),
+                }
             }
             Self::Uuid => out.extend_from_slice(&rule::uuid_text(rule::uuid(text)?)),
             Self::Text => {}
@@ -335,7 +338,11 @@ mod tests {
                 r#"["123456789012345678901234567890.50"]"#,
             ),
             (moments, r#"["2020-01-01T02:00:00+02:00"]"#, r#"["2020-01-01 00:00:00+00:00"]"#),
-            (list(Scalar::Time), r#"["12:00", "10:20:30.50"]"#, r#"["12:00:00","10:20:30.5"]"#),
+            (
+                list(Scalar::Time),
+                r#"["12:00", "10:20:30.50", "24:00"]"#,
+                r#"["12:00:00","10:20:30.5","24:00:00"]"#,
+            ),
             (list(Scalar::Date), r#"["2020-02-29"]"#, r#"["2020-02-29"]"#),
             (
                 Nested::Array(Box::new(pair.clone()), 1),

@@ -284,8 +284,16 @@ impl Moments {
     }
 }
 
+/// Microseconds of a day.
+pub(super) const DAY: i64 = 24 * 3_600 * 1_000_000;
+
 /// Microseconds since midnight.
-pub(super) fn time(value: &[u8]) -> Result<i64, Misfit> {
+pub(super) fn time(value: &[u8], takes_day_end: bool) -> Result<i64, Misfit> {
+    if let Some(rest) = value.strip_prefix(b"24:").filter(|_| takes_day_end)
+        && rule::time(&[b"00:", rest].concat()) == Ok(0)
+    {
+        return Ok(DAY);
+    }
     let nanos = rule::time(value)?;
     let is_fine = nanos % 1_000 != 0;
     if is_fine { Err((Code::Range, "a time of day to the microsecond")) } else { Ok(nanos / 1_000) }

@@ -23,6 +23,7 @@ fn column(from: usize, ty: DataType, strict: bool) -> ArrowColumn {
         required: false,
         infinite_ends: false,
         takes_days: false,
+        takes_day_end: false,
         takes_far: false,
         escapes: false,
     }

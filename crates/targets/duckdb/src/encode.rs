@@ -42,6 +42,7 @@ pub(super) fn encoder(shape: Arc<Shape>, job: &Job, carried: &[Carried]) -> Box<
                 infinite_ends: true,
                 // What is declared with the load is a timestamp, and no day.
                 takes_days: !column.is_own(),
+                takes_day_end: true,
                 // The text of an existing column is what the engine writes, and casts.
                 takes_far: !column.is_own(),
                 escapes: !column.is_own(),

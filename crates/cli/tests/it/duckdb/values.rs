@@ -841,3 +841,25 @@ fn a_day_in_a_column_of_timestamps_is_its_midnight() {
     sql(&fixture, "zoned.duckdb", "CREATE TABLE t (a TIMESTAMPTZ, b TIMESTAMP, c TIMESTAMP)");
     fixture.refuses(&["in.csv", "zoned.duckdb", "--table", "t"]).says(&["line 2, column a"]);
 }
+
+/// The end of the day is a time of DuckDB's, in lists too.
+#[test]
+fn a_time_of_day_goes_as_far_as_the_day() {
+    let Some(fixture) = fixture() else { return };
+    fixture.write(
+        "t.csv",
+        "a,l\n24:00:00,\"[\"\"24:00\"\"]\"\n24:00,[]\n24:00:00.000001,[]\n24:01,[]\n25:00,[]\n",
+    );
+    let all = "SELECT CAST(a AS VARCHAR), CAST(l AS VARCHAR) FROM t ORDER BY l DESC";
+    for (number, strategy) in STRATEGIES.into_iter().enumerate() {
+        let db = format!("{number}.duckdb");
+        sql(&fixture, &db, "CREATE TABLE t (a TIME, l TIME[])");
+        let load = ["t.csv", &db, "--strategy", strategy, "--max-rejects", "3"];
+        fixture.load(&[&load[..], &["--verify", "checksum"]].concat()).exits(3);
+        assert_eq!(
+            lines(&fixture, &db, all),
+            ["24:00:00|['24:00:00']", "24:00:00|[]"],
+            "{strategy}"
+        );
+    }
+}

@@ -84,6 +84,7 @@ pub(super) fn columns_of(schema: &SchemaDescriptor) -> parquet::errors::Result<V
                 required: !field.is_nullable(),
                 infinite_ends: false,
                 takes_days: false,
+                takes_day_end: false,
                 takes_far: false,
                 escapes: false,
             }
