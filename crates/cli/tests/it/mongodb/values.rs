@@ -184,7 +184,7 @@ fn counts_are_kept_as_text_where_that_is_asked_for() {
         let texts = ["t.csv", "--set", "timestamps=text"];
         let run = server.load(&[&texts[..], &["--type", "v=timestamp[s]"]].concat()).exits(0);
         assert!(!run.stdout.contains("is text"), "{run:?}");
-        assert_eq!(server.fields("t")[0][1].as_deref(), Some("2023-11-14 22:13:20"));
+        assert_eq!(server.fields("t")[0][1].as_deref(), Some("2023-11-14 22:13:20+00:00"));
         server.load(&[&texts[..], &["--if-exists", "replace"]].concat()).exits(0);
         assert_eq!(server.fields("t"), rows![[1, 1_700_000_000.0], [2, 1_700_000_001.5]]);
     });
