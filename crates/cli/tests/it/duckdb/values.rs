@@ -850,16 +850,18 @@ fn a_time_of_day_goes_as_far_as_the_day() {
         "t.csv",
         "a,l\n24:00:00,\"[\"\"24:00\"\"]\"\n24:00,[]\n24:00:00.000001,[]\n24:01,[]\n25:00,[]\n",
     );
-    let all = "SELECT CAST(a AS VARCHAR), CAST(l AS VARCHAR) FROM t ORDER BY l DESC";
+    let all = "SELECT CAST(a AS VARCHAR), CAST(l AS VARCHAR) FROM t ORDER BY rowid";
     for (number, strategy) in STRATEGIES.into_iter().enumerate() {
         let db = format!("{number}.duckdb");
-        sql(&fixture, &db, "CREATE TABLE t (a TIME, l TIME[])");
+        // The appender takes no lists.
+        let (list, shown) = match strategy {
+            "duckdb/appender" => ("VARCHAR", "[\"24:00\"]"),
+            _ => ("TIME[]", "['24:00:00']"),
+        };
+        sql(&fixture, &db, &format!("CREATE TABLE t (a TIME, l {list})"));
         let load = ["t.csv", &db, "--strategy", strategy, "--max-rejects", "3"];
         fixture.load(&[&load[..], &["--verify", "checksum"]].concat()).exits(3);
-        assert_eq!(
-            lines(&fixture, &db, all),
-            ["24:00:00|['24:00:00']", "24:00:00|[]"],
-            "{strategy}"
-        );
+        let wanted = [format!("24:00:00|{shown}"), "24:00:00|[]".to_owned()];
+        assert_eq!(lines(&fixture, &db, all), wanted, "{strategy}");
     }
 }
