@@ -331,10 +331,11 @@ fn quiet_that_is_typed_is_quiet() {
 #[test]
 fn what_a_value_leaves_no_use_for_is_ruled_out_from_below() {
     let files = with_files();
-    let load = ["load", "orders.csv", "t.db", "--delimiter", ";", "--primary-key", "Order ID"];
+    let load = ["load", "orders.csv", "t.db", "--delimiter", ";"];
     files.write("steps.toml", "guarantee = \"chunks\"\ncommit-rows = 5\nresume = true\n");
     let atomic = ["--config", "steps.toml", "--guarantee", "atomic"];
-    files.inrush(&[&load[..], &atomic].concat()).exits(0);
+    let keyed = ["--primary-key", "Order ID"];
+    files.inrush(&[&load[..], &keyed, &atomic].concat()).exits(0);
     let steps = [("INRUSH_RESUME", "1"), ("INRUSH_COMMIT_ROWS", "5")];
     let load = [&load[..], &["--if-exists", "append"]].concat();
     let empty = [&load[..], &["--guarantee", "atomic", "--max-rejects", "all"]].concat();
