@@ -384,7 +384,7 @@ fn url_without_password(place: &str, scheme: &str, rest: &str) -> String {
     format!("{scheme}://{authority}{path}{query}")
 }
 
-/// What is wrong with options, with where those of its words come from that nobody typed.
+/// What is wrong with options, and where those of them come from that were not typed.
 pub(crate) fn with_origins(error: Error, given: &[Given]) -> Error {
     if error.kind() != Kind::Usage {
         return error;
