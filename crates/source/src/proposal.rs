@@ -164,6 +164,8 @@ struct Tried {
     reads: Arc<ColumnReads>,
     /// What it has made of them.
     sum: u64,
+    /// Of days and moments: the last two digits of their years, one bit each.
+    years: u128,
     has_true: bool,
     has_false: bool,
     /// Of numbers: whether any is written with what the form is for, and is none, or another, without it.
@@ -185,6 +187,7 @@ impl Tried {
                 None => Arc::clone(&form.reads),
             },
             sum: 0,
+            years: 0,
             has_true: false,
             has_false: false,
             has_sign: false,
@@ -205,6 +208,13 @@ impl Tried {
         self.has_true |= text == b"true";
         self.has_false |= text == b"false";
         self.sum = xxh3_64_with_seed(text, self.sum);
+        if let (Family::Day | Family::Moment, Some([tens, ones])) =
+            (self.form.family, text.get(2..4))
+        {
+            let year =
+                tens.wrapping_sub(b'0').wrapping_mul(10).wrapping_add(ones.wrapping_sub(b'0'));
+            self.years |= 1 << (year % 100);
+        }
         is_read
     }
 }
@@ -327,8 +337,15 @@ impl EncodeRow for Proposer {
 
 /// What is proposed where these forms read all values.
 fn proposal(forms: &[Tried], values: u64) -> Option<Proposal> {
+    /// Days of a file are of few years, and those of a month are many: a form that makes so many times the years of another one takes the
+    /// days for them.
+    const YEARS_TIMES: u32 = 3;
+    let years = |form: &Tried| form.years.count_ones();
+    let fewest = forms.iter().map(years).min()?;
+    let forms: Vec<&Tried> =
+        forms.iter().filter(|form| years(form) <= YEARS_TIMES * fewest).collect();
     let first = forms.first()?;
-    let is_of_family = |other: &Tried| other.form.family == first.form.family;
+    let is_of_family = |other: &&Tried| other.form.family == first.form.family;
     let are_floats = first.form.of == Type::Float;
     let is_known = match first.form.family {
         Family::Number => first.has_sign && forms.iter().all(is_of_family),
@@ -338,15 +355,15 @@ fn proposal(forms: &[Tried], values: u64) -> Option<Proposal> {
     let rest: Vec<&Tried> = match first.form.family {
         // 02/02/2024 is one day in two forms, and the next value is not.
         Family::Day | Family::Moment => {
-            let is_more = |other: &&Tried| {
+            let is_more = |other: &Tried| {
                 first.form.options.iter().all(|own| other.form.options.contains(own))
             };
-            forms[1..].iter().filter(|other| !is_more(other)).collect()
+            forms[1..].iter().copied().filter(|other| !is_more(other)).collect()
         }
         // 1,234 is one and a bit, or a thousand and more; most forms make the same numbers of all, whichever is taken.
         Family::Number => {
             let is_new = |at: &usize| forms[..*at].iter().all(|form| form.sum != forms[*at].sum);
-            (1..forms.len()).filter(is_new).map(|at| &forms[at]).collect()
+            (1..forms.len()).filter(is_new).map(|at| forms[at]).collect()
         }
         Family::Truth => Vec::new(),
     };
@@ -566,6 +583,15 @@ mod tests {
             (
                 &["24.12.31", "23.11.30", "24.01.05"],
                 Some("--date-format %d.%m.%y or --date-format %y.%m.%d"),
+            ),
+            // Days of one year are of many days.
+            (&["01.05.24", "09.06.24", "17.07.24", "30.08.24"], Some("--date-format %d.%m.%y")),
+            (
+                &[
+                    "23/05/01", "24/06/09", "23/07/17", "24/08/25", "24/08/26", "24/08/27",
+                    "24/08/28",
+                ],
+                Some("--date-format %y/%m/%d"),
             ),
             (&["24/12/31"], Some("--date-format %d/%m/%y or --date-format %y/%m/%d")),
             (&["24-12-31"], Some("--date-format %d-%m-%y or --date-format %y-%m-%d")),

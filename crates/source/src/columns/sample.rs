@@ -132,7 +132,12 @@ impl Look {
         let names = names_of(&table.readings);
         let column = |(at, field): (usize, &Arc<Field>)| -> (Arc<Field>, ArrayRef) {
             match read.iter().position(|place| *place == at) {
-                Some(place) => (Arc::clone(field), Arc::clone(batch.rows.column(place))),
+                Some(place) => {
+                    let array = batch.rows.column(place);
+                    // Of a program's rows each batch has the types of its own values.
+                    let ty = array.data_type().clone();
+                    (Arc::new(field.as_ref().clone().with_data_type(ty)), Arc::clone(array))
+                }
                 None => {
                     let field = Field::new(field.name(), DataType::Null, true);
                     (Arc::new(field), new_null_array(&DataType::Null, rows))

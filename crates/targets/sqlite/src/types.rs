@@ -232,7 +232,10 @@ impl Store {
                 Kept::Integer(i64::try_from(digits).ok()?)
             }
             (Kind::Real, typed) => Kept::Real(typed.double()?),
-            (Kind::Number, Typed::Float(_) | Typed::Decimal { .. }) => Kept::Real(typed.double()?),
+            (Kind::Number, Typed::Float(_) | Typed::Decimal { .. }) => match typed.double()? {
+                number if self.numeric && becomes_integer(number) => return None,
+                number => Kept::Real(number),
+            },
             (Kind::Boolean, Typed::Boolean(truth)) => Kept::Integer(i64::from(truth)),
             (Kind::Boolean, Typed::Integer(number @ 0..=1)) if !self.strict => {
                 Kept::Integer(number)
@@ -275,7 +278,7 @@ impl Store {
 
     fn other(self, value: &[u8]) -> Result<Kept, Misfit> {
         match self.kind {
-            Kind::Number => exact_number(value),
+            Kind::Number => exact_number(value, self.numeric),
             Kind::Digits { precision, scale } => {
                 rule::decimal_text(value, precision, scale).map(|()| Kept::Text)
             }
@@ -310,7 +313,7 @@ impl Store {
         if !self.epochs {
             return Err(misfit);
         }
-        let kept = exact_number(value).map_err(|_| misfit)?;
+        let kept = exact_number(value, self.numeric).map_err(|_| misfit)?;
         let is_moment = match kept {
             Kept::Integer(number) => SECONDS.contains(&(number as f64)),
             Kept::Real(number) => SECONDS.contains(&number),
@@ -366,11 +369,17 @@ impl Common {
     }
 }
 
-/// A number in the storage class that keeps it: SQLite itself would make a double of any text with a point.
-fn exact_number(value: &[u8]) -> Result<Kept, Misfit> {
-    /// From here on doubles are whole, and up to there they become integers (2^53, 2^63).
+/// Whether SQLite may make an integer of a double (<https://sqlite.org/datatype3.html#type_affinity>) whose digits are others than those of
+/// the shortest text that means it: from 2^53 on doubles are whole, and integers end at 2^63.
+fn becomes_integer(number: f64) -> bool {
     const WHOLE: f64 = 9_007_199_254_740_992.0;
     const LONG: f64 = 9_223_372_036_854_775_808.0;
+    (WHOLE..LONG).contains(&number.abs())
+}
+
+/// A number in the storage class that keeps it: SQLite itself would make a double of any text with a point. `is_numeric` says that the
+/// column has an affinity for numbers.
+fn exact_number(value: &[u8], is_numeric: bool) -> Result<Kept, Misfit> {
     let is_whole = match scan::integer(value) {
         Ok(number) => return Ok(Kept::Integer(number)),
         Err(NumberFault::TooLarge) => true,
@@ -386,14 +395,13 @@ fn exact_number(value: &[u8]) -> Result<Kept, Misfit> {
         }
         Err(fault) => return Err(fault.misfit("a double")),
     };
-    // SQLite makes an integer of such a double, whose digits may be others than those of the shortest text that means it.
-    if (WHOLE..=LONG).contains(&number.abs())
+    if becomes_integer(number)
+        && is_numeric
         && let Some(number) = whole(value)
     {
         return Ok(Kept::Integer(number));
     }
-    let is_kept = is_whole || number.is_infinite() || keeps_digits(value, number);
-    match is_kept && !(WHOLE..LONG).contains(&number.abs()) {
+    match is_whole || number.is_infinite() || keeps_digits(value, number) {
         true => Ok(Kept::Real(number)),
         false => Err((Code::Range, "a decimal of 15 digits, and as a double it would lose some")),
     }
@@ -568,16 +576,13 @@ mod tests {
             ("91179891377001730.0", 91_179_891_377_001_730),
             ("9.117989137700173e+16", 91_179_891_377_001_730),
             ("-9007199254740993.00", -9_007_199_254_740_993),
-            ("9223372036854775807.0", i64::MAX),
+            ("9223372036854774784.0", i64::MAX - 1023),
             ("00900719925474099300e-2", 9_007_199_254_740_993),
         ] {
             assert_eq!(numeric.keep(value.as_bytes()), Ok(Kept::Integer(kept)), "{value}");
         }
         assert_eq!(numeric.keep(b"9007199254740993.5").unwrap_err().0, Code::Range);
-        assert_eq!(
-            numeric.keep(b"9223372036854775808.0"),
-            Ok(Kept::Real(9_223_372_036_854_775_808.0))
-        );
+        assert_eq!(numeric.keep(b"9.223372036854776e+18"), Ok(Kept::Real(9.223372036854776e18)));
         let text = column(Type::Decimal { precision: 5, scale: 2 }, None, true);
         assert_eq!(text.keep(b"123.45"), Ok(Kept::Text));
         assert_eq!(text.keep(b"1234.5").unwrap_err().0, Code::Range);
