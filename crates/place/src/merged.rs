@@ -34,8 +34,12 @@ pub(crate) fn may_be_in_xlsx(book: impl Read + Seek) -> Result<bool, Failure> {
         // Whoever needs a part that can't be unpacked says so.
         let Ok(mut part) = archive.by_index(index) else { continue };
         let mut kept = 0;
-        while let count @ 1.. = part.read(&mut bytes[kept..])? {
-            let end = kept + count;
+        loop {
+            let end = match part.read(&mut bytes[kept..]) {
+                Ok(0) => break,
+                Ok(count) => kept + count,
+                Err(_) => return Ok(true),
+            };
             if finder.find(&bytes[..end]).is_some() {
                 return Ok(true);
             }
