@@ -91,6 +91,8 @@ pub(crate) struct Watch {
     bar: Option<inrush_cli::Progress>,
     last: Mutex<Option<Progress>>,
     rejected: Mutex<Vec<Reject>>,
+    /// What statements wait for, where no bar says it.
+    waits: Mutex<Vec<String>>,
     /// Columns of floats: in JSON a decimal looks like one.
     floats: Mutex<Vec<String>>,
     /// Columns whose types the rows' values say, once there is a plan.
@@ -109,6 +111,7 @@ impl Watch {
             bar,
             last: Mutex::default(),
             rejected: Mutex::default(),
+            waits: Mutex::default(),
             floats: Mutex::default(),
             open: Mutex::default(),
         }
@@ -163,9 +166,18 @@ impl Observer for Watch {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(*progress);
     }
 
-    fn replanned(&self, why: &str) {
+    fn noted(&self, why: &str) {
         if let Some(bar) = &self.bar {
-            bar.replanned(why);
+            bar.noted(why);
+        }
+    }
+
+    fn waits(&self, note: &str) {
+        match &self.bar {
+            Some(bar) => bar.waits(note),
+            None => {
+                self.waits.lock().unwrap_or_else(PoisonError::into_inner).push(note.to_owned());
+            }
         }
     }
 
@@ -305,6 +317,12 @@ impl Watching {
     fn looked_up(&self, py: Python<'_>) -> PyResult<()> {
         go_on()?;
         py.check_signals()?;
+        let waits =
+            std::mem::take(&mut *self.watch.waits.lock().unwrap_or_else(PoisonError::into_inner));
+        for note in waits {
+            let log = py.import("logging")?.call_method1("getLogger", ("inrush",))?;
+            log.call_method1("warning", ("%s", note))?;
+        }
         let Some(callback) = &self.callback else { return Ok(()) };
         let last = self.watch.last.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(progress) = last else { return Ok(()) };

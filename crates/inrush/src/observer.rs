@@ -1,12 +1,15 @@
 //! Who follows a load, and can stop it.
 
 use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 use crate::pipe::reject::Reject;
 use crate::plan::Plan;
 use inrush_core::error::Result;
 use inrush_core::flow::{Phase, Progress};
-use inrush_core::target::Load;
+use inrush_core::target::{Load, Spare};
 
 /// Follows a load, and can stop it.
 pub trait Observer: Sync {
@@ -25,8 +28,13 @@ pub trait Observer: Sync {
     /// How far it is; several times a second.
     fn progress(&self, _progress: &Progress) {}
 
-    /// The plan was made again after what a try has found out.
-    fn replanned(&self, _why: &str) {}
+    /// What is worth knowing before the end, such as that a try has found out a better way: one sentence without a full stop.
+    fn noted(&self, _note: &str) {}
+
+    /// A statement has waited for seconds for a lock: for which one, and who holds it, in one sentence without a full stop.
+    fn waits(&self, note: &str) {
+        self.noted(note);
+    }
 
     /// All rows are sent, and what comes next is the commit, which an error keeps from happening.
     ///
@@ -48,6 +56,32 @@ impl dyn Observer + '_ {
     pub fn stop_flag(&self) -> &AtomicBool {
         static NEVER: AtomicBool = AtomicBool::new(false);
         self.stop().unwrap_or(&NEVER)
+    }
+}
+
+/// How often it is looked for notes.
+const LOOKS: Duration = Duration::from_millis(250);
+
+impl dyn Observer + '_ {
+    /// Does the work, and meanwhile passes on what is noted of its connections.
+    pub(crate) fn follow<T>(&self, spare: &Spare, work: impl FnOnce() -> T) -> T {
+        if !spare.is_followed() {
+            return work();
+        }
+        let pass_on = || spare.notes().iter().for_each(|note| self.waits(note));
+        let (ended, end) = mpsc::channel::<()>();
+        thread::scope(|scope| {
+            let look = move || {
+                while end.recv_timeout(LOOKS) == Err(RecvTimeoutError::Timeout) {
+                    pass_on();
+                }
+            };
+            // Without a thread nothing is passed on, and all else goes on.
+            let _ = thread::Builder::new().spawn_scoped(scope, look);
+            let done = work();
+            drop(ended);
+            done
+        })
     }
 }
 
@@ -79,8 +113,12 @@ where
         self.observer.progress(progress);
     }
 
-    fn replanned(&self, why: &str) {
-        self.observer.replanned(why);
+    fn noted(&self, note: &str) {
+        self.observer.noted(note);
+    }
+
+    fn waits(&self, note: &str) {
+        self.observer.waits(note);
     }
 
     fn commits(&self, load: &mut dyn Load) -> Result<()> {

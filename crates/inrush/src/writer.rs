@@ -153,9 +153,14 @@ impl Writer {
             observer: Arc::clone(&observer),
             batches: Some(batches),
         };
-        let plan = plan_rows(Box::new(rows), &request(target, options), &*observer)?;
+        let lease = Lease::default();
+        let request = Request { spare: lease.spare(), ..request(target, options) };
+        let plan = plan_rows(Box::new(rows), &request, &*observer)?;
         let columns = plan.choice.columns.clone();
-        let worker = spawn(move || run(&plan, &*observer))?;
+        let worker = spawn(move || {
+            let _lease = lease;
+            run(&plan, &*observer)
+        })?;
         let (queue, worker, committed) = (Some(queue), Some(worker), Arc::default());
         Ok(Self { schema, columns, queue, worker, in_steps: false, committed })
     }
@@ -523,7 +528,9 @@ impl Committer {
         let report = self.patiently(|| {
             let (schema, batches) = (Arc::clone(&self.schema), self.waiting.clone());
             let rows = Step { schema, batches, before };
-            run_behind(&mut earlier, &plan_rows(Box::new(rows), &self.request, observer)?, observer)
+            let lease = Lease::default();
+            let request = Request { spare: lease.spare(), ..self.request.clone() };
+            run_behind(&mut earlier, &plan_rows(Box::new(rows), &request, observer)?, observer)
         })?;
         self.earlier = earlier;
         self.waiting.clear();
@@ -556,7 +563,7 @@ impl Committer {
             if !error.is_lost_connection() || !is_undone || is_over {
                 return Err(self.told(error));
             }
-            self.observer.replanned(&format!("{}: the step is loaded again", error.what()));
+            self.observer.noted(&format!("{}: the step is loaded again", error.what()));
             thread::sleep(pause);
             pause = (pause * 2).min(PAUSE_MAX);
         }

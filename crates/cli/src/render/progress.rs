@@ -10,7 +10,7 @@ use inrush::pipe::Phase;
 use inrush::wording::bytes;
 
 use super::bar::Bar;
-use super::{count, counted};
+use super::{count, counted, legible};
 
 /// How progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -212,11 +212,11 @@ impl Observer for Progress {
         }
     }
 
-    fn replanned(&self, why: &str) {
+    fn noted(&self, note: &str) {
         match self.mode {
             _ if self.quiet => {}
-            ProgressMode::Json => self.line(&serde_json::json!({ "note": why }).to_string()),
-            _ => self.line(why),
+            ProgressMode::Json => self.line(&serde_json::json!({ "note": note }).to_string()),
+            _ => self.line(&legible(note)),
         }
     }
 }

@@ -313,6 +313,24 @@ pub(crate) fn start(command: &mut Command) -> Child {
         .unwrap_or_else(|error| panic!("{command:?}: {error}"))
 }
 
+/// Starts a load, waits until it says all of `words`, and has it end by `go_on`. It succeeds then.
+pub(crate) fn says_while_it_waits(mut command: Command, words: &[&str], go_on: impl FnOnce()) {
+    let said = tempfile::NamedTempFile::new().unwrap();
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(said.reopen().unwrap())
+        .spawn()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let heard = || fs::read_to_string(said.path()).unwrap();
+    wait_until(&format!("it says {words:?}"), || {
+        let heard = heard();
+        words.iter().all(|word| heard.contains(word))
+    });
+    go_on();
+    assert!(child.wait().unwrap().success(), "{}", heard());
+}
+
 /// Feeds a program and waits for its end.
 pub(crate) fn finish(mut child: Child, stdin: &[u8]) -> (ExitStatus, Vec<u8>, Vec<u8>) {
     let mut input = child.stdin.take().unwrap();

@@ -157,7 +157,7 @@ impl Entering<'_> {
             return Err(Error::interrupted());
         }
         if let Some(warning) = ledger.commit()? {
-            observer.replanned(&format!("note: {warning}"));
+            observer.noted(&format!("note: {warning}"));
         }
         Ok(part.token)
     }

@@ -142,7 +142,7 @@ fn ledgers<'a>(place: &Place, observer: &'a dyn Observer) -> Result<Vec<Ledger<'
         if error.lacks_right() {
             unread.push((name, error));
         } else if ledger.is_there()? {
-            observer.replanned(&format!(
+            observer.noted(&format!(
                 "note: {name} is passed over, for it can't be read as the table in which jobs are kept: {}",
                 error.what()
             ));
@@ -156,7 +156,7 @@ fn ledgers<'a>(place: &Place, observer: &'a dyn Observer) -> Result<Vec<Ledger<'
         return Err(error.advise(format!("ask for the right to: it takes SELECT on {name}")));
     }
     for (name, error) in unread {
-        observer.replanned(&format!(
+        observer.noted(&format!(
             "note: jobs in {name} are passed over, for this user may not read it: {}",
             error.what()
         ));

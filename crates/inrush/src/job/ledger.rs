@@ -394,7 +394,7 @@ impl<'a> Ledger<'a> {
             }
             if !noticed && began.elapsed() > HARDLY_NOTICED {
                 noticed = true;
-                observer.replanned(&format!(
+                observer.noted(&format!(
                     "a process may be at work for job {}: waiting up to {} s for its end",
                     job.id,
                     ending.as_secs()
@@ -600,7 +600,7 @@ impl<'a> Lock<'a> {
             }
             if !noticed && began.elapsed() > NOTICED {
                 noticed = true;
-                observer.replanned(&match numbers.clone().count() {
+                observer.noted(&match numbers.clone().count() {
                     1 => format!(
                         "job {} is being published or aborted by another process: waiting for it",
                         job.id

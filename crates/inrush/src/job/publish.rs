@@ -345,7 +345,7 @@ fn carry_out(
     let job = &record.job;
     let tokens = tokens_of(entry)?;
     let publishing = Publishing { place, record, tokens, observer, began: Instant::now() };
-    let outcome = match job.guarantee {
+    let outcome = observer.follow(&place.location.spare, || match job.guarantee {
         Guarantee::Atomic => look(place, job, observer.stop_flag())
             .and_then(|found| unchanged(place, record, found.as_ref()))
             .and_then(|()| match record.makes {
@@ -353,7 +353,7 @@ fn carry_out(
                 false => publishing.add(ledger),
             }),
         Guarantee::PerPartition | Guarantee::None => publishing.close(ledger),
-    };
+    });
     match outcome {
         Ok(published) => {
             ledger.clear(job);
@@ -725,7 +725,7 @@ impl Publishing<'_> {
     /// Asks over another connection, for as long as there is no answer: a server that has crashed takes a while, and one that has not
     /// noticed yet that a connection is lost goes on with its transaction.
     fn ask<T>(&self, question: impl Fn(&mut Ledger<'_>) -> Result<T>) -> Option<T> {
-        self.observer.replanned(&asks_about_commit(PATIENCE));
+        self.observer.noted(&asks_about_commit(PATIENCE));
         let began = Instant::now();
         while began.elapsed() < PATIENCE {
             let answer =

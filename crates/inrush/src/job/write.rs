@@ -195,7 +195,7 @@ fn written(
     let outcome = beating(&place, job, || {
         let plan = planned(&request, &collecting)?;
         for warning in &plan.facts.source.warnings {
-            observer.replanned(&format!("note: {warning}"));
+            observer.noted(&format!("note: {warning}"));
         }
         if copies_columns {
             has_columns(job, &plan)?;

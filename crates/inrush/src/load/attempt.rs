@@ -222,7 +222,7 @@ fn carry_out(
     }
     let mut durability_read_back = Default::default();
     seconds.durable = timed(|| {
-        durability_read_back = load.commit(&|note| observer.replanned(note))?;
+        durability_read_back = load.commit(&|note| observer.noted(note))?;
         Ok(())
     })?;
     // Later than files are: nothing takes back what was told.

@@ -79,7 +79,7 @@ pub(crate) fn run_behind(
     plan: &Plan,
     observer: &dyn Observer,
 ) -> Result<Report> {
-    let report = tries(earlier, plan, observer)?;
+    let report = observer.follow(&plan.location.spare, || tries(earlier, plan, observer))?;
     earlier.read += report.rows_read;
     earlier.rejected += report.rows_rejected;
     earlier.rejects.iter_mut().for_each(RejectFiles::keep);
@@ -131,7 +131,7 @@ fn tries(earlier: &mut Earlier, plan: &Plan, observer: &dyn Observer) -> Result<
             plan.facts.source.reasons.push(note.clone());
         }
         if is_guess || gave_up || began.elapsed() > NOTICED {
-            observer.replanned(&note);
+            observer.noted(&note);
             notes.push(note);
         }
     }

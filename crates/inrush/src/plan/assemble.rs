@@ -109,7 +109,7 @@ pub(crate) fn plan_knowing(
     let request = &steps::settled(request)?;
     let facts = |request: &Request, table: &str, stop: &AtomicBool| match known {
         Some(facts) => Ok(facts),
-        None => target.facts(&location, table, request, stop),
+        None => observer.follow(&location.spare, || target.facts(&location, table, request, stop)),
     };
     stoppable(observer, |stop| gather(request, rows, target, &location, facts, stop))
 }

@@ -13,6 +13,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::mem::MaybeUninit;
 use std::net::{TcpStream, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -214,6 +215,14 @@ impl<'a> Channel<'a> {
         let is_idle = Box::new(is_idle);
         self.watch().doubt =
             Some(Box::new(Doubt { is_idle, asked: None, wait: DOUBT, was_idle: false }));
+    }
+
+    /// `look` asks the server what the command waits for, and notes it for whoever follows the work. It is asked again and again while
+    /// nothing goes either way, by a thread of its own: an answer may come meanwhile.
+    pub fn can_look(&mut self, look: impl Fn() + Send + Sync + 'static) {
+        let look: Arc<dyn Fn() + Send + Sync> = Arc::new(look);
+        self.watch().curiosity =
+            Some(Box::new(Curiosity { look, looks: Arc::default(), looked: None, wait: CURIOUS }));
     }
 
     /// The server has let us in, and can't be told to end a command but by hanging up.
@@ -443,7 +452,10 @@ impl Write for Socket<'_> {
             self.watch.look()?;
             match self.stream.write(buffer) {
                 Err(error) if is_not_yet(&error) => self.hear()?,
-                outcome => return outcome,
+                outcome => {
+                    self.watch.moved();
+                    return outcome;
+                }
             }
         }
     }
@@ -488,6 +500,44 @@ impl Doubt {
     }
 }
 
+/// After how long a server is asked what a command waits for, at first.
+const CURIOUS: Duration = Duration::from_secs(3);
+
+/// The same in the end.
+const CURIOUS_MAX: Duration = Duration::from_secs(60);
+
+/// What a command may wait for.
+struct Curiosity {
+    /// Asks the server, and notes it.
+    look: Arc<dyn Fn() + Send + Sync>,
+    /// Whether it is being asked.
+    looks: Arc<AtomicBool>,
+    /// When it was asked, or it was first seen that nothing moves; `None` while something does.
+    looked: Option<Instant>,
+    /// How long to wait until it is asked.
+    wait: Duration,
+}
+
+impl Curiosity {
+    /// Looks where it is time to.
+    fn look_at(&mut self, now: Instant) {
+        let Some(looked) = self.looked else {
+            (self.looked, self.wait) = (Some(now), CURIOUS);
+            return;
+        };
+        if now - looked < self.wait || self.looks.swap(true, Relaxed) {
+            return;
+        }
+        (self.looked, self.wait) = (Some(now), (self.wait * 2).min(CURIOUS_MAX));
+        let (look, looks) = (Arc::clone(&self.look), Arc::clone(&self.looks));
+        // Without a thread nothing is noted, and all else goes on.
+        let _ = std::thread::Builder::new().spawn(move || {
+            look();
+            looks.store(false, Relaxed);
+        });
+    }
+}
+
 /// Looks whether a call has waited long enough.
 struct Watch<'a> {
     patience: Patience,
@@ -502,6 +552,8 @@ struct Watch<'a> {
     end: Option<Box<dyn Fn() + Send>>,
     /// `None` where the server can't be asked whether it is through with a command.
     doubt: Option<Box<Doubt>>,
+    /// `None` where the server can't be asked what a command waits for, or nobody wants to know.
+    curiosity: Option<Box<Curiosity>>,
     /// When the command was sent.
     began: Instant,
     looked: Instant,
@@ -522,6 +574,7 @@ impl<'a> Watch<'a> {
             is_in: false,
             end: None,
             doubt: None,
+            curiosity: None,
             began: now,
             looked: now,
             ended: None,
@@ -536,10 +589,19 @@ impl<'a> Watch<'a> {
         if let Some(doubt) = &mut self.doubt {
             doubt.asked = None;
         }
+        self.moved();
+    }
+
+    /// Bytes went one way or the other.
+    fn moved(&mut self) {
+        if let Some(curiosity) = &mut self.curiosity {
+            curiosity.looked = None;
+        }
     }
 
     /// The server has said something.
     fn heard(&mut self) {
+        self.moved();
         if let Some(doubt) = self.doubt.as_mut().filter(|doubt| doubt.asked.is_some()) {
             doubt.begin();
         }
@@ -590,6 +652,9 @@ impl<'a> Watch<'a> {
         self.in_time()?;
         if self.doubt.as_mut().is_some_and(|doubt| doubt.is_lost(now)) {
             return Err(Impatience::NoMore.into());
+        }
+        if let Some(curiosity) = self.curiosity.as_mut().filter(|_| !self.is_leaving) {
+            curiosity.look_at(now);
         }
         match self.ended {
             Some((first, _)) if now - first > END_TIMEOUT => return Err(Impatience::NoEnd.into()),

@@ -8,7 +8,7 @@ use percent_encoding::percent_decode_str;
 use url::Url;
 
 use inrush_core::error::{Error, Result, escape_advice, without_secrets};
-use inrush_core::target::{Location, behind_database};
+use inrush_core::target::{Location, Spare, behind_database};
 use inrush_net::account;
 use inrush_net::channel::{Address, Believe, Patience, Tls};
 
@@ -34,6 +34,8 @@ pub(super) struct Place {
     pub(super) is_local: bool,
     /// Host and port, or the socket, for messages.
     pub(super) shown: String,
+    /// Where it is noted what statements wait for.
+    pub(super) spare: Spare,
 }
 
 /// The location that a URL names.
@@ -200,8 +202,9 @@ fn option_value(raw: &str) -> String {
 ///
 /// # Errors
 /// When the URL is none, names no database, or has a parameter that isn't known.
-pub(super) fn place(url: &str) -> Result<Place> {
-    place_with(url, &OptionFile::of_user(), |name| std::env::var(name).ok())
+pub(super) fn place(url: &str, spare: &Spare) -> Result<Place> {
+    let place = place_with(url, &OptionFile::of_user(), |name| std::env::var(name).ok())?;
+    Ok(Place { spare: spare.clone(), ..place })
 }
 
 fn place_with(
@@ -338,6 +341,7 @@ fn taken_apart(
         passed_over: file.passed_over.clone(),
         is_local,
         shown,
+        spare: Spare::default(),
     })
 }
 

@@ -36,6 +36,7 @@ mod session;
 mod staging;
 mod tablespace;
 mod types;
+mod waits;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -157,7 +158,7 @@ impl Target for Mysql {
         request: &Request,
         stop: &AtomicBool,
     ) -> Result<TargetFacts> {
-        let place = Arc::new(connect::place(&location.secret)?);
+        let place = Arc::new(connect::place(&location.secret, &location.spare)?);
         let mut session = session::Session::take_over(&place, &location.spare, stop)?;
         let facts = facts::gather(&mut session, place.is_local, table, request)?;
         session.hand_on();
@@ -178,7 +179,7 @@ impl Target for Mysql {
         location: &Location,
         stop: &'a AtomicBool,
     ) -> Result<Box<dyn Console + 'a>> {
-        let place = Arc::new(connect::place(&location.secret)?);
+        let place = Arc::new(connect::place(&location.secret, &location.spare)?);
         Ok(Box::new(console::MysqlConsole::open(&place, &location.spare, stop)?))
     }
 

@@ -34,6 +34,7 @@ mod rows;
 mod session;
 mod staging;
 mod types;
+mod waits;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -142,7 +143,7 @@ impl Target for Postgres {
         request: &Request,
         stop: &AtomicBool,
     ) -> Result<TargetFacts> {
-        let place = Arc::new(connect::place(&location.secret)?);
+        let place = Arc::new(connect::place(&location.secret, &location.spare)?);
         let mut session = session::Session::take_over(&place, &location.spare, stop)?;
         let facts = facts::gather(&mut session, table, request)?;
         session.hand_on();
@@ -154,7 +155,7 @@ impl Target for Postgres {
         location: &Location,
         stop: &'a AtomicBool,
     ) -> Result<Box<dyn Console + 'a>> {
-        let place = Arc::new(connect::place(&location.secret)?);
+        let place = Arc::new(connect::place(&location.secret, &location.spare)?);
         Ok(Box::new(console::PostgresConsole::open(&place, &location.spare, stop)?))
     }
 

@@ -4,7 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::crash::{go_on, signal};
-use crate::fixture::{Outcome, Random, finish, size, some, start, wait_until, wait_until_it_waits};
+use crate::fixture::{
+    Outcome, Random, finish, says_while_it_waits, size, some, start, wait_until,
+    wait_until_it_waits,
+};
 use crate::steps;
 use crate::stops::{self, Moment};
 
@@ -119,6 +122,35 @@ fn a_load_that_waits_for_somebody_else_can_be_interrupted() {
             case.assert_untouched(server, wait);
         }
         used.assert_next_succeeds(server);
+    });
+}
+
+/// A load that says nothing looks as if it hung.
+#[test]
+fn who_holds_what_a_load_waits_for_is_named() {
+    for_some_servers(|server| {
+        let [used, _, values, _] = CASES;
+        used.prepare(server);
+        let holder = server.number("SELECT CONNECTION_ID()");
+        let named = format!("that connection {holder} holds (user ");
+        let advice = format!("KILL {holder} ends it");
+        let on_table = format!("waiting for a lock on {}.t that", server.database);
+        // For a row of theirs; for a table that is altered or read at length, of which not every server says who has it.
+        let has_schema = !server.query("SHOW VARIABLES WHERE Variable_name = 'performance_schema' AND Value = 'ON'").is_empty();
+        let of_table = match has_schema && !server.is_mariadb {
+            true => [&*on_table, &named, &advice],
+            false => ["the server says 'Waiting for table ", "metadata lock': SHOW FULL PROCESSLIST", ""],
+        };
+        for (wait, end, case, words) in [
+            ("BEGIN;; INSERT INTO t VALUES (5, 'mine')", "ROLLBACK", values, [&*on_table, &named, &advice]),
+            ("LOCK TABLES t WRITE", "UNLOCK TABLES", used, of_table),
+        ] {
+            server.sql(wait);
+            says_while_it_waits(server.command(&case.args(&server.url())), &words, || {
+                server.sql(end);
+            });
+            server.sql("DELETE FROM t WHERE id > 0");
+        }
     });
 }
 

@@ -4,7 +4,10 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::crash::{go_on, signal};
-use crate::fixture::{Outcome, Random, finish, size, some, start, wait_until, wait_until_it_waits};
+use crate::fixture::{
+    Outcome, Random, finish, says_while_it_waits, size, some, start, wait_until,
+    wait_until_it_waits,
+};
 use crate::servers::OnDrop;
 use crate::steps;
 use crate::stops::{self, Moment};
@@ -124,6 +127,30 @@ fn a_load_that_waits_for_somebody_else_can_be_interrupted() {
         server.sql("COMMIT");
         end_of(child).exits(0);
         assert_eq!(server.count("t"), case.rows + 2);
+    });
+}
+
+/// A load that says nothing looks as if it hung.
+#[test]
+fn who_holds_what_a_load_waits_for_is_named() {
+    for_each_server(|server| {
+        let case = CASES[0];
+        case.prepare(server);
+        let holder = server.number("SELECT pg_backend_pid()");
+        let held = format!("that process {holder} holds (");
+        let end = "idle in transaction, in a transaction since 20";
+        let advice = format!("SELECT pg_terminate_backend({holder}) ends it");
+        for (lock, what) in [
+            ("LOCK TABLE t", "waiting for a lock on t that"),
+            ("INSERT INTO t VALUES (5, 'mine')", "waiting for a lock that"),
+        ] {
+            server.sql(&format!("BEGIN; {lock}"));
+            let load = server.command(&case.args(&server.url()));
+            says_while_it_waits(load, &[what, &held, end, &advice], || {
+                server.sql("ROLLBACK");
+            });
+            server.sql("DELETE FROM t WHERE id > 0");
+        }
     });
 }
 

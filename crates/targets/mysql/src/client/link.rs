@@ -13,6 +13,8 @@ use mysql_common::proto::codec::error::PacketCodecError;
 use super::Client;
 use crate::connect::Place;
 use crate::session::{Failure, refused};
+use crate::waits;
+use inrush_core::target::Spare;
 use inrush_net::LostKind;
 use inrush_net::channel::{Channel, Patience, Tls};
 
@@ -73,8 +75,10 @@ impl<'a> Link<'a> {
     pub(super) fn logged_in(&mut self, place: &Arc<Place>, id: u32) {
         // Whoever ends a wait must not wait for ever.
         let patience = Patience { answer: Some(place.patience.connect), ..place.patience };
-        let place = Arc::new(Place { patience, ..Place::clone(place) });
-        let asked = Arc::clone(&place);
+        // Nobody asks for whoever asks.
+        let spare = place.spare.clone();
+        let place = Arc::new(Place { patience, spare: Spare::default(), ..Place::clone(place) });
+        let (asked, looked) = (Arc::clone(&place), Arc::clone(&place));
         self.channel.logged_in(move || {
             if let Ok(mut other) = Client::connect(&place, None) {
                 let _ = other.query(format!("KILL QUERY {id}").as_bytes());
@@ -93,6 +97,13 @@ impl<'a> Link<'a> {
             other.quit();
             looked.is_ok() && is_idle
         });
+        if spare.is_followed() {
+            self.channel.can_look(move || {
+                if let Some(waits) = waits::ask(&looked, id) {
+                    spare.note(waits);
+                }
+            });
+        }
     }
 
     /// Sends a command.

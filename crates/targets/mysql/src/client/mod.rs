@@ -348,7 +348,7 @@ mod tests {
         let path = folder.path().join("s");
         let listener = UnixListener::bind(&path).unwrap();
         let url = format!("mysql://u@h/d?socket={}&read-timeout={seconds}", path.display());
-        let place = Arc::new(connect::place(&url).unwrap());
+        let place = Arc::new(connect::place(&url, &Spare::default()).unwrap());
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 let (mut stream, _) = listener.accept().unwrap();
@@ -380,7 +380,7 @@ mod tests {
         let path = folder.path().join("s");
         let listener = UnixListener::bind(&path).unwrap();
         let url = format!("mysql://u@h/d?socket={}", path.display());
-        let place = Arc::new(connect::place(&url).unwrap());
+        let place = Arc::new(connect::place(&url, &Spare::default()).unwrap());
         std::thread::scope(|scope| {
             let server = scope.spawn(|| {
                 let mut open = Vec::new();
@@ -445,7 +445,7 @@ mod tests {
             "mysql://u:secret@{}/d?ssl-mode=required&connect-timeout=5",
             listener.local_addr().unwrap()
         );
-        let place = Arc::new(connect::place(&url).unwrap());
+        let place = Arc::new(connect::place(&url, &Spare::default()).unwrap());
         let mut greeting = GREETING.to_vec();
         let capabilities = greeting.windows(2).position(|bytes| bytes == b"\xfe\xf7").unwrap();
         greeting[capabilities + 1] = 0xff;

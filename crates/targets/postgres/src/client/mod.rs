@@ -25,6 +25,7 @@ use link::{Link, failed, refusal};
 
 use crate::connect::{Encrypts, Place, Server};
 use crate::session::{self, Failure};
+use crate::waits;
 use inrush_core::target::Spare;
 use inrush_net::{LostKind, Wired};
 
@@ -180,6 +181,14 @@ impl<'a> Client<'a> {
             // What can't be ended is waited for, for a while.
             let _ = cancel(&from, &to, encrypts, greeted.key);
         });
+        if place.spare.is_followed() {
+            let (place, server) = (Arc::clone(place), server.clone());
+            link.channel.can_look(move || {
+                if let Some(waits) = waits::ask(&place, &server, greeted.key.0) {
+                    place.spare.note(waits);
+                }
+            });
+        }
         let mut client = Self {
             link,
             done: String::new(),
@@ -592,7 +601,7 @@ mod tests {
         let listener = UnixListener::bind(folder.path().join(".s.PGSQL.5432")).unwrap();
         let url = format!("postgres://u:p@/d?host={}", folder.path().display());
         let url = format!("{url}&sslmode=disable&read_timeout={seconds}&connect_timeout={seconds}");
-        let place = Arc::new(connect::place(&url).unwrap());
+        let place = Arc::new(connect::place(&url, &Spare::default()).unwrap());
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 let (mut stream, _) = listener.accept().unwrap();
@@ -689,7 +698,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let url = format!("postgres://u:secret@{address}/d?sslmode=require&connect_timeout=5");
-        let place = Arc::new(connect::place(&url).unwrap());
+        let place = Arc::new(connect::place(&url, &Spare::default()).unwrap());
         let both = [b"S".to_vec(), welcome()].concat();
         std::thread::scope(|scope| {
             let server = scope.spawn(|| {

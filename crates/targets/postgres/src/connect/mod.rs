@@ -20,7 +20,7 @@ use self::password_file::PasswordFile;
 pub(super) use self::tls::{Encrypts, TlsMode};
 use self::url::Uri;
 use inrush_core::error::{Error, Result, without_secrets};
-use inrush_core::target::Location;
+use inrush_core::target::{Location, Spare};
 use inrush_net::account;
 use inrush_net::channel::{Address, Patience};
 
@@ -50,6 +50,8 @@ pub(super) struct Place {
     pub(super) patience: Patience,
     /// Hosts and ports, or sockets, for messages.
     pub(super) shown: String,
+    /// Where it is noted what statements wait for.
+    pub(super) spare: Spare,
     /// Why the password file was not read although it is there: worth saying when a password turns out to be missing.
     pub(super) password_file_refused: Option<String>,
 }
@@ -109,14 +111,14 @@ impl Surroundings<'_> {
 ///
 /// # Errors
 /// When the URL is none, or something is said that makes no sense or can't be had.
-pub(super) fn place(url: &str) -> Result<Place> {
+pub(super) fn place(url: &str, spare: &Spare) -> Result<Place> {
     let variable = |name: &str| std::env::var(name).ok();
     let surroundings = Surroundings {
         variable: &variable,
         account: account(),
         socket_directories: &SOCKET_DIRECTORIES,
     };
-    place_with(url, &surroundings)
+    Ok(Place { spare: spare.clone(), ..place_with(url, &surroundings)? })
 }
 
 fn place_with(text: &str, surroundings: &Surroundings<'_>) -> Result<Place> {
@@ -190,6 +192,7 @@ fn place_with(text: &str, surroundings: &Surroundings<'_>) -> Result<Place> {
         options,
         patience,
         password_file_refused: passwords.refused(),
+        spare: Spare::default(),
     })
 }
 
