@@ -17,7 +17,7 @@ import time
 import zipfile
 
 import pytest
-from conftest import ROOT, Duckdb, run, start
+from conftest import ROOT, Duckdb, kinds, make_place, run, start
 
 import inrush
 
@@ -992,3 +992,28 @@ def test_a_program_that_ends_ends_the_loads_of_its_threads(tmp_path, what):
     assert ended.returncode == 0, ended.stderr
     assert "FATAL" not in ended.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_who_holds_what_a_load_waits_for_is_logged(tmp_path, databases, caplog):
+    place = make_place(next(kind for kind in kinds() if kind.startswith("postgres")), tmp_path, databases)
+    place.execute(f'create table "{place.table}" (id bigint)')
+    said = "waiting for a lock on"
+
+    def holds():
+        with place.connect() as holder:
+            holder.execute("begin")
+            holder.execute(f'lock table "{place.table}"')
+            is_held.set()
+            deadline = time.monotonic() + 60
+            while said not in caplog.text and time.monotonic() < deadline:
+                time.sleep(0.05)
+            holder.execute("rollback")
+
+    is_held = threading.Event()
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        held = pool.submit(holds)
+        assert is_held.wait(60)
+        assert place.write([{"id": 1}], if_exists="append").rows_loaded == 1
+        held.result()
+    [record] = [record for record in caplog.records if said in record.getMessage()]
+    assert (record.name, record.levelname) == ("inrush", "WARNING")

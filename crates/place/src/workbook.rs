@@ -133,6 +133,22 @@ pub enum Cell<'a> {
     },
 }
 
+impl Cell<'_> {
+    /// The same, with its text.
+    #[must_use]
+    pub fn into_owned(self) -> Cell<'static> {
+        match self {
+            Self::Integer(number) => Cell::Integer(number),
+            Self::Float(number) => Cell::Float(number),
+            Self::Boolean(truth) => Cell::Boolean(truth),
+            Self::Date(days) => Cell::Date(days),
+            Self::Moment(ms) => Cell::Moment(ms),
+            Self::Text(text) => Cell::Text(Cow::Owned(text.into_owned())),
+            Self::Bad { shown, why } => Cell::Bad { shown, why },
+        }
+    }
+}
+
 /// The names of the other sheets of a workbook that hold tables.
 #[derive(Debug)]
 pub struct Others {

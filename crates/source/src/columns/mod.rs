@@ -9,6 +9,7 @@ mod int96;
 #[cfg(feature = "parquet")]
 mod intervals;
 pub(crate) mod ipc;
+mod kept;
 #[cfg(feature = "parquet")]
 mod leaves;
 mod nested;
@@ -375,7 +376,8 @@ impl Source {
             is_intolerant: false,
             repeats: Arc::default(),
             orphans: Arc::default(),
-            memory_bytes: tables.iter().map(Table::memory_bytes).max().unwrap_or(0),
+            memory_bytes: tables.iter().map(Table::memory_bytes).max().unwrap_or(0)
+                + tables.iter().map(Table::kept_bytes).sum::<u64>(),
             chunks_ahead: tables.iter().map(Table::chunks_ahead).max().unwrap_or(0),
             plain_files: plain_files(&inputs, &tables, &orders)
                 .filter(|_| !flatten && read.is_empty() && read.columns.keeps_all()),
@@ -1059,6 +1061,14 @@ impl Table {
             Store::Parquet { footer, .. } => footer.memory_bytes,
             Store::Sheet(sheet) => sheet.memory_bytes,
             Store::IpcFile | Store::IpcStream | Store::Rows { .. } => 0,
+        }
+    }
+
+    /// Bytes of memory that are kept from the look at it.
+    pub(super) fn kept_bytes(&self) -> u64 {
+        match &self.store {
+            Store::Sheet(sheet) => sheet.kept_bytes(),
+            _ => 0,
         }
     }
 

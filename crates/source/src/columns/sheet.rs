@@ -1,5 +1,5 @@
 //! Sheets of workbooks as columns. A sheet says of each cell what it is, and of no column: so all cells are looked at before a plan is
-//! made, and then read again.
+//! made. Where they are not too many they are kept from then on, else read again.
 
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 
 use crate::Input;
+use crate::columns::kept::Kept;
 use crate::columns::reading::{Reading, readings};
 use crate::columns::{Batch, Failure, Take};
 use crate::first_line::{self, Below};
@@ -40,6 +41,8 @@ pub(super) struct Sheet {
     trims: Vec<Option<reading::Reading>>,
     /// Ranges of cells that are shown as one.
     merged: Vec<Dimensions>,
+    /// All rows, as they were looked at; `None` of a sheet that there was no room for.
+    kept: Option<Arc<Kept>>,
     /// Rows with data.
     pub(super) rows: u64,
     /// What was seen of each column's values.
@@ -196,7 +199,10 @@ impl Look<'_> {
             return;
         }
         if self.first.is_none() {
-            self.first = Some((at, cells.iter().map(owned).collect()));
+            self.first = Some((
+                at,
+                cells.iter().map(|(column, cell)| (*column, cell.clone().into_owned())).collect(),
+            ));
             let texts = self.first_texts();
             let numbers: Vec<String> = (1..=texts.len()).map(header::column_name).collect();
             let names = [&texts, &numbers].map(|names| names.iter().map(String::as_str).collect());
@@ -314,19 +320,6 @@ fn valued<'t>(
 /// Rows among which a header is looked for, below a title.
 const TITLE_ROWS_MAX: usize = 10;
 
-fn owned((column, cell): &(u32, Cell<'_>)) -> (u32, Cell<'static>) {
-    let cell = match cell {
-        Cell::Integer(number) => Cell::Integer(*number),
-        Cell::Float(number) => Cell::Float(*number),
-        Cell::Boolean(truth) => Cell::Boolean(*truth),
-        Cell::Date(days) => Cell::Date(*days),
-        Cell::Moment(ms) => Cell::Moment(*ms),
-        Cell::Text(text) => Cell::Text(text.clone().into_owned().into()),
-        Cell::Bad { shown, why } => Cell::Bad { shown: shown.clone(), why },
-    };
-    (*column, cell)
-}
-
 /// Looks at all cells of a sheet: what its columns are called, and what they hold. The input learns its header.
 pub(super) fn look(
     input: &mut Input,
@@ -349,7 +342,9 @@ pub(super) fn look(
         read_text: Vec::new(),
     };
     let merged = sheet.merged(&mut book, &name).map_err(|failure| damaged(input, failure))?;
+    let mut kept = Some(Kept::default());
     book.rows(&name, &merged, |at, cells| {
+        kept = kept.take().and_then(|kept| kept.add(at, cells));
         look.row(at, cells);
         Ok(true)
     })
@@ -404,11 +399,15 @@ pub(super) fn look(
     let moved = nulls.clone().moved(&used);
     if !used.iter().all(|at| moved.of_column(*at).eq(look.known.of_column(*at))) {
         look.again(moved, &used.iter().copied().zip(names.iter().cloned()).collect::<Vec<_>>());
-        book.rows(&name, &merged, |at, cells| {
+        let mut look_again = |at, cells: &[(u32, Cell<'_>)]| {
             look.row(at, cells);
             Ok(true)
-        })
-        .map_err(|failure| damaged(input, failure))?;
+        };
+        let looked = match &kept {
+            Some(kept) => kept.rows(look_again),
+            None => book.rows(&name, &merged, |at, cells| look_again(at, cells)),
+        };
+        looked.map_err(|failure| damaged(input, failure))?;
         if !has_header {
             look.add(first_row, &cells);
         }
@@ -482,6 +481,7 @@ pub(super) fn look(
         nulls,
         trims,
         merged,
+        kept: kept.map(Arc::new),
         rows,
         seen,
         memory_bytes,
@@ -571,7 +571,7 @@ fn of_merged(merged: &[Dimensions], input: &str) -> Option<String> {
     })
 }
 
-/// What the reader has in memory besides batches: of most formats all cells, of xlsx the texts that cells share.
+/// What the reader has in memory besides batches and what is kept: of most formats all cells, of xlsx the texts that cells share.
 fn memory(book: &Workbook, rows: u64, columns: usize, stored: u64) -> u64 {
     /// What a cell takes in a table of cells.
     const CELL_BYTES: u64 = 32;
@@ -675,6 +675,11 @@ impl Builder {
 }
 
 impl Sheet {
+    /// Bytes of memory that the rows take that are kept.
+    pub(super) fn kept_bytes(&self) -> u64 {
+        self.kept.as_ref().map_or(0, |kept| kept.bytes())
+    }
+
     /// From now on a column of midnights is one of moments: how that is read, under its name.
     pub(super) fn take_moments(&mut self, column: usize, name: &str) -> Option<Reading> {
         let seen = &mut self.seen[column];
@@ -696,9 +701,8 @@ impl Sheet {
         batch_bytes: usize,
         take: &mut Take<'_>,
     ) -> Result<(), Failure> {
-        let mut book = sheet.open()?;
         let mut batch = Making::of(self, stored, names);
-        book.rows(&self.name, &self.merged, |at, cells| {
+        let mut push = |at, cells: &[(u32, Cell<'_>)]| {
             if at < self.first {
                 return Ok(true);
             }
@@ -707,7 +711,13 @@ impl Sheet {
                 true => batch.give(take),
                 false => Ok(true),
             }
-        })?;
+        };
+        match &self.kept {
+            Some(kept) => kept.rows(push)?,
+            None => {
+                sheet.open()?.rows(&self.name, &self.merged, |at, cells| push(at, cells))?;
+            }
+        }
         if !batch.about.rows.is_empty() {
             batch.give(take)?;
         }

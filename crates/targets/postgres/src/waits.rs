@@ -15,7 +15,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Asks what the connection waits for that the server knows by the number `id`; `None` where it is for no lock, or the server does not
 /// say.
 pub(super) fn ask(place: &Place, server: &Server, id: i32) -> Option<String> {
-    let patience = Patience { connect: PATIENCE.min(place.patience.connect), answer: Some(PATIENCE) };
+    let patience =
+        Patience { connect: PATIENCE.min(place.patience.connect), answer: Some(PATIENCE) };
     let place = Place {
         servers: vec![server.clone()],
         patience,
@@ -57,7 +58,9 @@ fn sentence(said: impl Fn(usize) -> Option<String>) -> String {
     let lock = said(5).map_or_else(|| "a lock".to_owned(), |table| format!("a lock on {table}"));
     let holder = said(0).filter(|holder| holder != "0");
     let Some(holder) = holder else {
-        return format!("waiting for {lock} that a prepared transaction holds: see pg_prepared_xacts");
+        return format!(
+            "waiting for {lock} that a prepared transaction holds: see pg_prepared_xacts"
+        );
     };
     let mut known: Vec<String> = said(1).into_iter().collect();
     known.extend(said(2).map(|user| format!("user {user}")));
@@ -69,5 +72,7 @@ fn sentence(said: impl Fn(usize) -> Option<String>) -> String {
         true => String::new(),
         false => format!(" ({})", known.join(", ")),
     };
-    format!("waiting for {lock} that process {holder} holds{known}: SELECT pg_terminate_backend({holder}) ends it")
+    format!(
+        "waiting for {lock} that process {holder} holds{known}: SELECT pg_terminate_backend({holder}) ends it"
+    )
 }
