@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use rusqlite::types::Value;
 
 use crate::fixture::{
-    Fixture, Outcome, PATIENCE, Random, finish, rows, size, start, wait_until, wait_until_it_waits,
+    Fixture, Outcome, PATIENCE, Random, finish, rows, says_while_it_waits, size, start, wait_until,
+    wait_until_it_waits,
 };
 
 /// Rows in the database before the load, and in the file. The file takes an unoptimised build some tenths of a second.
@@ -372,6 +373,24 @@ fn a_load_that_waits_for_standard_input_can_be_interrupted() {
             }
         }
     }
+}
+
+#[test]
+fn who_holds_what_a_load_waits_for_is_named() {
+    let fixture = Fixture::new();
+    fixture.write("in.csv", "id,name\n1,a\n").sql("t.db", "CREATE TABLE t (id INTEGER, name TEXT)");
+    let holder = fixture.db("t.db");
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let args = [&LOAD[..], &["append", "--set", "busy_timeout=600000"]].concat();
+    let held = format!("(pid {}) holds", std::process::id());
+    says_while_it_waits(
+        fixture.command(&args),
+        &["waiting for a lock on t.db that", &held],
+        || {
+            holder.execute_batch("COMMIT").unwrap();
+        },
+    );
+    assert_eq!(fixture.table("t.db", "t"), rows![[1, "a"]]);
 }
 
 #[test]

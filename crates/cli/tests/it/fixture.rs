@@ -323,10 +323,11 @@ pub(crate) fn says_while_it_waits(mut command: Command, words: &[&str], go_on: i
         .spawn()
         .unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let heard = || fs::read_to_string(said.path()).unwrap();
-    wait_until(&format!("it says {words:?}"), || {
-        let heard = heard();
-        words.iter().all(|word| heard.contains(word))
-    });
+    let began = Instant::now();
+    while !words.iter().all(|word| heard().contains(word)) {
+        assert!(began.elapsed() < PATIENCE, "no {words:?} in\n{}", heard());
+        std::thread::sleep(Duration::from_millis(50));
+    }
     go_on();
     assert!(child.wait().unwrap().success(), "{}", heard());
 }
@@ -474,6 +475,14 @@ pub(crate) fn json_lines(bytes: &[u8]) -> Vec<Json> {
 /// A file of the repository.
 pub(crate) fn repository(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
+}
+
+/// The command runs far from where the servers were fetched to.
+pub(crate) fn find_servers(command: &mut Command) -> &mut Command {
+    if std::env::var_os("INRUSH_SERVERS").is_none() {
+        command.env("INRUSH_SERVERS", repository("target/servers"));
+    }
+    command
 }
 
 /// Compares a table with what Python's csv module reads from the file, and returns how many rows there are.

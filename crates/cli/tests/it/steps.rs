@@ -12,6 +12,9 @@ use crate::servers::{Database, Server};
 
 const ROWS: i64 = 100;
 
+/// So many tries of one step lose their connections.
+const KILLED_IN_STEP_MAX: u32 = 4;
+
 /// Steps are written while all their connections are killed again and again. A step is written once more where its connection is
 /// lost, so that all rows are there once; only where the answer to a commit is lost, and the server can't be asked what became of
 /// it, the writer ends and says that it doesn't know.
@@ -39,11 +42,19 @@ pub(crate) fn outlive_connections<D: Database>(
             }
             writer.finish()
         });
-        // Before each try of a step there is a pause, and steps have to come to their end.
+        // Before each try of a step there is a pause, and steps have to come to their end before a writer gives up.
+        let (mut step, mut killed_in_step) = (0, 0);
         while !writing.is_finished() && killed.load(Relaxed) < steps {
+            let now = done.load(Relaxed);
+            if now != step {
+                (step, killed_in_step) = (now, 0);
+            }
             for id in server.connections() {
-                kill(server, &id);
-                killed.fetch_add(1, Relaxed);
+                if killed_in_step < KILLED_IN_STEP_MAX {
+                    kill(server, &id);
+                    killed.fetch_add(1, Relaxed);
+                    killed_in_step += 1;
+                }
             }
         }
         writing.join().unwrap()

@@ -35,7 +35,7 @@ pub use load::{Ended, Lane, Load};
 pub use name::{TableName, behind_database};
 pub use scheme::{path_of, scheme};
 pub use snapshot::{Inspect, Sent, Snapshot, Verdict};
-pub use spare::{Lease, Spare};
+pub use spare::{Lease, NOTED_AFTER, Spare};
 pub use strategy::{Fit, Memory, Strategy, Weakness};
 pub use way::{Start, Way};
 

@@ -23,6 +23,9 @@ struct Notes {
     read: usize,
 }
 
+/// After how long a wait for what others hold is noted: for that long people think nothing of it.
+pub const NOTED_AFTER: Duration = Duration::from_secs(3);
+
 /// Of so many notes the rest says nothing new.
 const NOTES_MAX: usize = 100;
 

@@ -22,6 +22,7 @@ use rustls::{ClientConnection, StreamOwned};
 use socket2::{SockRef, TcpKeepalive};
 
 use crate::failure::{Lost, LostKind};
+use inrush_core::target::NOTED_AFTER;
 
 pub use tls::{Believe, Tls};
 
@@ -221,8 +222,12 @@ impl<'a> Channel<'a> {
     /// nothing goes either way, by a thread of its own: an answer may come meanwhile.
     pub fn can_look(&mut self, look: impl Fn() + Send + Sync + 'static) {
         let look: Arc<dyn Fn() + Send + Sync> = Arc::new(look);
-        self.watch().curiosity =
-            Some(Box::new(Curiosity { look, looks: Arc::default(), looked: None, wait: CURIOUS }));
+        self.watch().curiosity = Some(Box::new(Curiosity {
+            look,
+            looks: Arc::default(),
+            looked: None,
+            wait: NOTED_AFTER,
+        }));
     }
 
     /// The server has let us in, and can't be told to end a command but by hanging up.
@@ -500,10 +505,7 @@ impl Doubt {
     }
 }
 
-/// After how long a server is asked what a command waits for, at first.
-const CURIOUS: Duration = Duration::from_secs(3);
-
-/// The same in the end.
+/// How often a server is asked what a command waits for, in the end.
 const CURIOUS_MAX: Duration = Duration::from_secs(60);
 
 /// What a command may wait for.
@@ -522,7 +524,7 @@ impl Curiosity {
     /// Looks where it is time to.
     fn look_at(&mut self, now: Instant) {
         let Some(looked) = self.looked else {
-            (self.looked, self.wait) = (Some(now), CURIOUS);
+            (self.looked, self.wait) = (Some(now), NOTED_AFTER);
             return;
         };
         if now - looked < self.wait || self.looks.swap(true, Relaxed) {

@@ -7,23 +7,27 @@ use crate::client::Client;
 use crate::connect::Place;
 
 /// Who holds what the connection `id` waits for, as each kind of server and lock has it; an answer is the holder's number, user, host and
-/// command, and the table. What the server does not have, or the login may not see, gives nothing.
+/// command, and the table. What the server does not have, or the login may not see, gives nothing. A row's lock is that of a transaction:
+/// the thread that it was made by may be the one that waits for it, on behalf of who has inserted the row.
 ///
 /// - <https://dev.mysql.com/doc/refman/8.0/en/performance-schema-metadata-locks-table.html>
 /// - <https://dev.mysql.com/doc/refman/8.0/en/performance-schema-data-lock-waits-table.html>
 /// - <https://dev.mysql.com/doc/refman/5.7/en/information-schema-innodb-lock-waits-table.html>, which MariaDB has as well
 const HOLDERS: [&str; 3] = [
-    "SELECT h.PROCESSLIST_ID, h.PROCESSLIST_USER, h.PROCESSLIST_HOST, h.PROCESSLIST_COMMAND, CONCAT_WS('.', w.OBJECT_SCHEMA, w.OBJECT_NAME) \
+    "SELECT h.PROCESSLIST_ID, h.PROCESSLIST_USER, h.PROCESSLIST_HOST, h.PROCESSLIST_COMMAND, \
+     CONCAT_WS('.', w.OBJECT_SCHEMA, w.OBJECT_NAME) \
      FROM performance_schema.metadata_locks w JOIN performance_schema.threads t ON t.THREAD_ID = w.OWNER_THREAD_ID \
      JOIN performance_schema.metadata_locks g ON g.OBJECT_TYPE = w.OBJECT_TYPE AND g.OBJECT_SCHEMA <=> w.OBJECT_SCHEMA \
      AND g.OBJECT_NAME <=> w.OBJECT_NAME AND g.LOCK_STATUS = 'GRANTED' AND g.OWNER_THREAD_ID <> w.OWNER_THREAD_ID \
      JOIN performance_schema.threads h ON h.THREAD_ID = g.OWNER_THREAD_ID \
      WHERE t.PROCESSLIST_ID = {id} AND w.LOCK_STATUS = 'PENDING' ORDER BY h.PROCESSLIST_TIME DESC LIMIT 1",
-    "SELECT h.PROCESSLIST_ID, h.PROCESSLIST_USER, h.PROCESSLIST_HOST, h.PROCESSLIST_COMMAND, CONCAT_WS('.', l.OBJECT_SCHEMA, l.OBJECT_NAME) \
-     FROM performance_schema.data_lock_waits w JOIN performance_schema.threads t ON t.THREAD_ID = w.REQUESTING_THREAD_ID \
-     JOIN performance_schema.threads h ON h.THREAD_ID = w.BLOCKING_THREAD_ID \
+    "SELECT b.trx_mysql_thread_id, p.USER, p.HOST, p.COMMAND, CONCAT_WS('.', l.OBJECT_SCHEMA, l.OBJECT_NAME) \
+     FROM performance_schema.data_lock_waits w \
+     JOIN information_schema.INNODB_TRX t ON t.trx_id = w.REQUESTING_ENGINE_TRANSACTION_ID \
+     JOIN information_schema.INNODB_TRX b ON b.trx_id = w.BLOCKING_ENGINE_TRANSACTION_ID \
      LEFT JOIN performance_schema.data_locks l ON l.ENGINE_LOCK_ID = w.REQUESTING_ENGINE_LOCK_ID AND l.ENGINE = w.ENGINE \
-     WHERE t.PROCESSLIST_ID = {id} ORDER BY h.PROCESSLIST_TIME DESC LIMIT 1",
+     LEFT JOIN information_schema.PROCESSLIST p ON p.ID = b.trx_mysql_thread_id \
+     WHERE t.trx_mysql_thread_id = {id} ORDER BY b.trx_started LIMIT 1",
     "SELECT b.trx_mysql_thread_id, p.USER, p.HOST, p.COMMAND, REPLACE(l.lock_table, '`', '') \
      FROM information_schema.INNODB_LOCK_WAITS w JOIN information_schema.INNODB_TRX t ON t.trx_id = w.requesting_trx_id \
      JOIN information_schema.INNODB_TRX b ON b.trx_id = w.blocking_trx_id \

@@ -89,7 +89,8 @@ impl Target for Sqlite {
             .map_or(load::BUSY_TIMEOUT.default, String::as_str);
         // A value that is no number is refused with the other knobs, in words.
         let locks = session::LockWait::new(timeout.parse().unwrap_or(0), stop);
-        facts::gather(location.secret.as_ref(), table, request, &locks)
+        let path = location.secret.as_ref();
+        facts::gather(path, table, request, &locks.noting(path, &location.spare))
     }
 
     fn console<'a>(

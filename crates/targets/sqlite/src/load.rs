@@ -14,7 +14,7 @@ use crate::facts::{self, DatabaseFacts};
 use crate::keys::{self, Lookup};
 use crate::orphans;
 use crate::pages::{ROW_ORDER, SORT_MEMORY};
-use crate::session::Session;
+use crate::session::{LockWait, Session};
 use crate::statement::{self, Step};
 use inrush_core::encode::Shape;
 use inrush_core::error::{Aftermath, Error, Result};
@@ -328,7 +328,9 @@ impl<'a> SqliteLoad<'a> {
         let path = Path::new(&job.location.secret);
         // What is committed step by step has to be in its place from the first step on.
         let in_place = job.steps.is_some();
-        let mut session = Session::open(path, knobs.count(&BUSY_TIMEOUT), stop, in_place)?;
+        let locks = LockWait::new(knobs.count(&BUSY_TIMEOUT), stop);
+        let locks = locks.noting(path, &job.location.spare);
+        let mut session = Session::open(path, locks, in_place)?;
         let has_pages = DatabaseFacts::of(&job.facts.target).page_bytes.is_some();
         if !has_pages && !knobs.is(&PAGE_SIZE, "keep") {
             session.execute(&format!("PRAGMA page_size = {}", knobs.word(&PAGE_SIZE)))?;

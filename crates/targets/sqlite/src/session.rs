@@ -22,6 +22,7 @@ use inrush_core::pending::{
     sync_name,
 };
 use inrush_core::signature;
+use inrush_core::target::{NOTED_AFTER, Spare};
 use inrush_core::wording::shell_word;
 
 /// Where a database is, as a location says it.
@@ -53,6 +54,8 @@ const MEMORY_BYTES_MAX: i64 = 0x7fff_feff;
 pub(super) struct LockWait<'a> {
     timeout_ms: u64,
     stop: &'a AtomicBool,
+    /// What is locked, and where a long wait is noted; `None` once it is.
+    to_note: Cell<Option<(PathBuf, Spare)>>,
 }
 
 impl<'a> LockWait<'a> {
@@ -60,7 +63,30 @@ impl<'a> LockWait<'a> {
     const STEP_MS: u64 = 10;
 
     pub(super) fn new(timeout_ms: u64, stop: &'a AtomicBool) -> Self {
-        Self { timeout_ms, stop }
+        Self { timeout_ms, stop, to_note: Cell::default() }
+    }
+
+    /// Notes who has the database at `path` locked, where that takes long.
+    pub(super) fn noting(self, path: &Path, spare: &Spare) -> Self {
+        Self { to_note: Cell::new(Some((path.to_owned(), spare.clone()))), ..self }
+    }
+
+    /// One step; whether to go on waiting after `waited`.
+    fn step(&self, waited: Duration) -> bool {
+        if waited >= Duration::from_millis(self.timeout_ms) || self.stop.load(Relaxed) {
+            return false;
+        }
+        if waited >= NOTED_AFTER
+            && let Some((path, spare)) = self.to_note.take()
+        {
+            let holder = match holders(&path).as_slice() {
+                [] => "another process".to_owned(),
+                all => all.join(", "),
+            };
+            spare.note(format!("waiting for a lock on {} that {holder} holds", path.display()));
+        }
+        std::thread::sleep(Duration::from_millis(Self::STEP_MS));
+        true
     }
 
     /// Makes `connection` wait so. It must be closed before `self` goes.
@@ -68,12 +94,8 @@ impl<'a> LockWait<'a> {
         unsafe extern "C" fn wait(this: *mut c_void, steps: c_int) -> c_int {
             // SAFETY: `apply` registers a reference that outlives the connection.
             let this = unsafe { &*this.cast::<LockWait<'_>>() };
-            let waited_ms = u64::try_from(steps).unwrap_or(0) * LockWait::STEP_MS;
-            if waited_ms >= this.timeout_ms || this.stop.load(Relaxed) {
-                return 0;
-            }
-            std::thread::sleep(Duration::from_millis(LockWait::STEP_MS));
-            1
+            let steps = u64::try_from(steps).unwrap_or(0);
+            c_int::from(this.step(Duration::from_millis(steps * LockWait::STEP_MS)))
         }
         // SAFETY: the callback fits the pointer; SQLite calls it from within calls on this connection only.
         unsafe {
@@ -154,10 +176,9 @@ pub(super) fn wait_for_program(path: &Path, locks: &LockWait<'_>) -> rusqlite::R
     };
     let began = Instant::now();
     while is_used() {
-        if began.elapsed() >= Duration::from_millis(locks.timeout_ms) || locks.stop.load(Relaxed) {
+        if !locks.step(began.elapsed()) {
             return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None));
         }
-        std::thread::sleep(Duration::from_millis(LockWait::STEP_MS));
     }
     Ok(())
 }
@@ -189,12 +210,7 @@ pub(super) struct Session<'a> {
 impl<'a> Session<'a> {
     /// Opens the database for writing. One that isn't there is written under a temporary name beside it, so that a load that
     /// is killed leaves nothing under the target's name, unless it is to be written `in_place`.
-    pub(super) fn open(
-        path: &Path,
-        busy_timeout_ms: u64,
-        stop: &'a AtomicBool,
-        in_place: bool,
-    ) -> Result<Self> {
+    pub(super) fn open(path: &Path, locks: LockWait<'a>, in_place: bool) -> Result<Self> {
         let is_memory = Home::of(path).is_memory();
         let path = &if is_memory { path.to_owned() } else { follow_link(path) };
         let is_absent = !is_memory && !path.exists();
@@ -211,7 +227,7 @@ impl<'a> Session<'a> {
             })?)
         };
         let file = temporary.as_ref().map_or(path.as_path(), |temporary| &temporary.path);
-        let locks = Box::new(LockWait::new(busy_timeout_ms, stop));
+        let locks = Box::new(locks);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let mut is_made = false;
         let connection = wait_for_program(path, &locks)
@@ -741,7 +757,7 @@ mod tests {
     use super::*;
 
     fn in_place<'a>(path: &Path, stop: &'a AtomicBool) -> Session<'a> {
-        Session::open(path, 0, stop, true).expect("a database")
+        Session::open(path, LockWait::new(0, stop), true).expect("a database")
     }
 
     /// Until it is committed a table leaves the file empty.

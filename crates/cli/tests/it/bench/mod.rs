@@ -21,7 +21,7 @@ use std::process::Command;
 
 use serde_json::Value as Json;
 
-use crate::fixture::{Fixture, Outcome, finish, repository, start};
+use crate::fixture::{Fixture, Outcome, find_servers, finish, repository, start};
 
 /// SQLite as a target of a suite.
 const SQLITE: &str = r#"
@@ -71,13 +71,6 @@ fn bench(fixture: &Fixture, options: &[&str]) -> Outcome {
         fixture.command(&[&["bench", "suite.toml", "--place", &place], options].concat());
     find_servers(&mut command);
     Outcome::of("inrush bench".to_owned(), finish(start(&mut command), b""))
-}
-
-/// The command runs far from where the servers were fetched to.
-fn find_servers(command: &mut Command) {
-    if std::env::var_os("INRUSH_SERVERS").is_none() {
-        command.env("INRUSH_SERVERS", repository("target/servers"));
-    }
 }
 
 /// The one run there is.

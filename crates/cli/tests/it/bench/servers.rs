@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use super::{bench, find_servers, run_folder, samples, statuses, suite};
+use super::{bench, run_folder, samples, statuses, suite};
 use crate::fixture::{Fixture, start, thorough, wait_until};
 use crate::mysql::server::MySql;
 use crate::postgres::server::Postgres;

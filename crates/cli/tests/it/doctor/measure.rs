@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::{answer, named};
 use crate::crash::send;
-use crate::fixture::{Fixture, wait_until};
+use crate::fixture::{Fixture, Outcome, find_servers, finish, start, wait_until};
 use crate::mysql::server::MySql;
 use crate::postgres::server::Postgres;
 use crate::servers::{Extras, for_each_private_server};
@@ -31,7 +31,9 @@ fn worth(answer: &Json) -> Vec<String> {
 /// A folder for temporary files of the command's own, in which nothing may stay.
 fn examined(fixture: &Fixture, args: &[&str]) -> Json {
     fs::create_dir_all(fixture.path("tmp")).unwrap();
-    let output = fixture.command(args).env("TMPDIR", fixture.path("tmp")).output().unwrap();
+    let mut command = fixture.command(args);
+    let command = find_servers(&mut command).env("TMPDIR", fixture.path("tmp"));
+    let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let left: Vec<_> = fs::read_dir(fixture.path("tmp")).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
@@ -84,7 +86,7 @@ fn a_killed_measurement_leaves_nothing() {
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
         let mut command = fixture.command(&["doctor", target, "--measure", "--quiet"]);
         command.env("TMPDIR", &folder).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = command.spawn().unwrap();
+        let mut child = find_servers(&mut command).spawn().unwrap();
         wait_until("it measures", || is_under_way(&folder));
         child.kill().unwrap();
         child.wait().unwrap();
@@ -137,8 +139,10 @@ fn a_server_s_settings_and_tables_are_measured_on_private_servers() {
             let rows: String = (0..2000).map(|row| format!("{row},name {row},{row}\n")).collect();
             server.write("t t.csv", format!("id,a,b\n{rows}"));
             // Whoever the server runs as has to get into its directory.
-            let run = server.inrush(&["doctor", &server.url(), "t t.csv", "--measure", "--json"]);
-            let found = answer(&run.exits(0));
+            let url = server.url();
+            let mut command = server.command(&["doctor", &url, "t t.csv", "--measure", "--json"]);
+            let run = finish(start(find_servers(&mut command)), b"");
+            let found = answer(&Outcome::of("inrush doctor".to_owned(), run).exits(0));
             assert_eq!(worth(&found), ["checkpoint_timeout", "redundant-index"], "{found:#}");
             assert_eq!(server.number("SELECT count(*) FROM \"t t\""), 0);
         },
