@@ -17,11 +17,10 @@ mod timing;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::process::Command;
 
 use serde_json::Value as Json;
 
-use crate::fixture::{Fixture, Outcome, find_servers, finish, repository, start};
+use crate::fixture::{Fixture, Outcome, find_servers, finish, start};
 
 /// SQLite as a target of a suite.
 const SQLITE: &str = r#"

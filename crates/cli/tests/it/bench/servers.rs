@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use super::{bench, run_folder, samples, statuses, suite};
-use crate::fixture::{Fixture, start, thorough, wait_until};
+use crate::fixture::{Fixture, find_servers, start, thorough, wait_until};
 use crate::mysql::server::MySql;
 use crate::postgres::server::Postgres;
 use crate::servers::{Database, Server, for_each_server, named};

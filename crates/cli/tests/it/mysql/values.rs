@@ -379,6 +379,10 @@ fn moments_with_an_offset_are_the_same_moments_in_timestamp_columns() {
     ];
     let table = "CREATE TABLE t (id INT PRIMARY KEY, moment TIMESTAMP(6) NULL) ENGINE=InnoDB";
     let test = |server: &Server| {
+        // Older ones have no fractions.
+        if !server.is_from((5, 6, 4)) {
+            return;
+        }
         server.write("t.csv", file);
         server.sql(table);
         server.refuses(&["t.csv"]).says(&["t.csv: line 5, column moment"]);
