@@ -189,8 +189,8 @@ pub(super) fn gather(
     };
     let (is_parent, unseen_keys) = match &mut table {
         Some(found) => {
-            let names_are_plain = engine.starts_with("MySQL") && numbers(version) >= (8, 0, 0);
-            look_for_children(session, found, behind_view.as_ref(), request, names_are_plain)?
+            let list = OwnList::of(&engine, version);
+            look_for_children(session, found, behind_view.as_ref(), request, list)?
         }
         None => (false, Unseen::None),
     };
@@ -216,9 +216,8 @@ pub(super) fn gather(
     let counts = counts.into_iter().flatten().flatten().next();
     let hides_triggers = match &table {
         Some(found)
-            if !engine.starts_with("MariaDB")
-                && (request.on_conflict == OnConflict::Skip
-                    || counts.is_some() && may_count_out_of_range(found)) =>
+            if request.on_conflict == OnConflict::Skip
+                || counts.is_some() && may_count_out_of_range(found) =>
         {
             rights::sees_triggers(session, &found.name).map(|sees| !sees)
         }
@@ -268,7 +267,7 @@ pub(super) fn gather(
         // A view has none.
         && found.storage.is_some()
     {
-        let lost = lost::read(session, &found.name, engine.starts_with("MariaDB"));
+        let lost = lost::read(session, &found.name);
         lost_with = lost.map_err(|failure| session.explain(failure))?;
         let mentioned = lost::mentioned_by(session, &found.name);
         mentioned_by = mentioned.map_err(|failure| session.explain(failure))?;
@@ -470,7 +469,7 @@ fn look_for_children(
     found: &mut TableFacts,
     behind: Option<&Behind>,
     request: &Request,
-    names_are_plain: bool,
+    list: OwnList,
 ) -> Result<(bool, Unseen)> {
     let truncates = request.if_exists == IfExists::Truncate;
     let replaces =
@@ -488,7 +487,7 @@ fn look_for_children(
         .advise("delete them yourself and load with --if-exists append")
         .advise("or load into the table behind it"));
     }
-    let children = children_of(session, found, behind, names_are_plain);
+    let children = children_of(session, found, behind, list);
     let (children, unseen) = children.map_err(|failure| session.explain(failure))?;
     let is_parent = !children.is_empty();
     for (child, changes) in children {
@@ -505,7 +504,7 @@ fn children_of(
     session: &mut Session<'_>,
     found: &TableFacts,
     behind: Option<&Behind>,
-    names_are_plain: bool,
+    list: OwnList,
 ) -> Result<(Vec<(String, bool)>, Unseen), Failure> {
     let mut children = Vec::new();
     let own = session.value("SELECT DATABASE()")?.unwrap_or_default();
@@ -529,7 +528,7 @@ fn children_of(
     }
     // InnoDB's own list has all of its keys, for who has the right PROCESS.
     if engine.is_some_and(|engine| engine == "innodb") {
-        let listed = session.table(&listed_references(schema, table, names_are_plain));
+        let listed = session.table(&listed_references(schema, table, list));
         if let Some(listed) = rights::unless_refused(listed)? {
             for row in listed {
                 let mut row = row.into_iter().map(Option::unwrap_or_default);
@@ -551,10 +550,36 @@ fn children_of(
     Ok((children, rights::unseen_keys(session, schema)?))
 }
 
-/// A query for the foreign keys to a table by InnoDB's own list, in which only MySQL 8 writes names as they are: the table that has one,
-/// whether that is the same, and whether its rows are changed with those that they refer to
-/// (<https://dev.mysql.com/doc/refman/8.0/en/information-schema-innodb-foreign-table.html>).
-fn listed_references(schema: &str, table: &str, is_plain: bool) -> String {
+/// How a server writes InnoDB's own list of foreign keys.
+#[derive(Clone, Copy)]
+struct OwnList {
+    /// Whether names are in it as they are: of MySQL 8 alone.
+    names_are_plain: bool,
+    /// Whether it has what becomes of rows: some versions of MySQL 8 write 0 for every rule (8.0.15 does, 8.0.31 does not), which
+    /// elsewhere stands for RESTRICT.
+    has_rules: bool,
+}
+
+impl OwnList {
+    fn of(engine: &str, version: &str) -> Self {
+        let is_new = engine.starts_with("MySQL") && numbers(version) >= (8, 0, 0);
+        Self { names_are_plain: is_new, has_rules: !is_new || numbers(version) >= (8, 0, 31) }
+    }
+}
+
+/// A query for the foreign keys to a table by InnoDB's own list: the table that has one, whether that is the same, and whether its rows are
+/// changed with those that they refer to (<https://dev.mysql.com/doc/refman/8.0/en/information-schema-innodb-foreign-table.html>). Of a rule
+/// that the login may not see the worst is expected.
+fn listed_references(schema: &str, table: &str, list: OwnList) -> String {
+    let is_plain = list.names_are_plain;
+    let changes = match list.has_rules {
+        true => "(TYPE & 3) <> 0",
+        false => {
+            "COALESCE((SELECT MAX(r.DELETE_RULE IN ('CASCADE', 'SET NULL', 'SET DEFAULT')) \
+             FROM information_schema.REFERENTIAL_CONSTRAINTS r \
+             WHERE CONCAT(r.CONSTRAINT_SCHEMA, '/', r.CONSTRAINT_NAME) = ID), 1)"
+        }
+    };
     let list = if is_plain { "INNODB_FOREIGN" } else { "INNODB_SYS_FOREIGN" };
     let spelled = |name: &str| match is_plain {
         true => literal(name),
@@ -565,7 +590,7 @@ fn listed_references(schema: &str, table: &str, is_plain: bool) -> String {
         }
     };
     format!(
-        "SELECT FOR_NAME, FOR_NAME = REF_NAME, (TYPE & 3) <> 0 FROM information_schema.{list} \
+        "SELECT FOR_NAME, FOR_NAME = REF_NAME, {changes} FROM information_schema.{list} \
          WHERE LOWER(REF_NAME) = LOWER(CONCAT({}, '/', {}))",
         spelled(schema),
         spelled(table)
@@ -591,10 +616,9 @@ pub(super) fn has_children(session: &mut Session<'_>, job: &Job) -> Result<bool,
         keys.entry(key).or_default().push(format!("{} IS NOT NULL", ddl::quote(&next())));
     }
     let version = ServerFacts::of(&job.facts.target).variable("version");
-    let names_are_plain =
-        job.facts.target.engine.starts_with("MySQL") && numbers(version) >= (8, 0, 0);
+    let list = OwnList::of(&job.facts.target.engine, version);
     let own = session.database().to_owned();
-    let listed = session.table(&listed_references(&own, table, names_are_plain));
+    let listed = session.table(&listed_references(&own, table, list));
     if let Some(listed) = rights::unless_refused(listed)? {
         let is_own =
             |row: &&Vec<Option<String>>| row.get(1).is_some_and(|own| own.as_deref() == Some("1"));
@@ -1065,12 +1089,12 @@ fn table_facts(
         Some(format!("table {table} has a directory of its own"))
     } else if !histograms.is_empty() {
         Some(format!("table {table} has histograms"))
-    } else if version.contains("MariaDB") {
-        None
     } else if !rights::may_make_triggers(grants, &database, &facts.name) {
         Some(format!(
-            "whether table {table} has triggers is not known: MySQL shows them to a login with the TRIGGER right"
+            "whether table {table} has triggers is not known: the server shows them to a login with the TRIGGER right"
         ))
+    } else if version.contains("MariaDB") {
+        None
     } else if create.as_ref().is_none_or(|create| indexes::renames_checks(create, &facts.name)) {
         Some(format!("table {table} has CHECK constraints with names"))
     } else {

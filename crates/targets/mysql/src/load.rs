@@ -479,7 +479,7 @@ pub(super) fn cautions(job: &Job) -> Vec<String> {
     }
     if server.hides_triggers && request.on_conflict == OnConflict::Skip {
         cautions.push(format!(
-            "whether table {} has UPDATE triggers is not known, for MySQL shows them to a login with the TRIGGER right: \
+            "whether table {} has UPDATE triggers is not known, for the server shows them to a login with the TRIGGER right: \
              they would run for each row that --on-conflict skip leaves as it is",
             table.name
         ));

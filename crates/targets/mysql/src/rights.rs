@@ -18,7 +18,7 @@ pub(super) fn unless_refused<T>(answer: Result<T, Failure>) -> Result<Option<T>,
 /// The login's rights, of which those of roles are the active ones' (<https://dev.mysql.com/doc/refman/8.0/en/show-grants.html>).
 pub(super) const SHOW_GRANTS: &str = "SHOW GRANTS";
 
-/// Whether MySQL surely shows the table's triggers, if it has any.
+/// Whether the server surely shows the table's triggers, if it has any.
 ///
 /// # Errors
 /// When the connection is lost.
@@ -28,8 +28,9 @@ pub(super) fn sees_triggers(session: &mut Session<'_>, table: &str) -> Result<bo
     Ok(answers.is_some_and(|[_, grants, _]| may_make_triggers(grants, &database, table)))
 }
 
-/// Whether the answer to [`SHOW_GRANTS`] says that the login may make triggers on the table: MySQL shows none to who may not
-/// (<https://dev.mysql.com/doc/refman/8.0/en/information-schema-triggers-table.html>); MariaDB shows them to everybody.
+/// Whether the answer to [`SHOW_GRANTS`] says that the login may make triggers on the table: none are shown to who may not
+/// (<https://dev.mysql.com/doc/refman/8.0/en/information-schema-triggers-table.html>, <https://mariadb.com/kb/en/show-triggers/>; MariaDB
+/// 10.11 shows them all the same, 11.4 does not).
 pub(super) fn may_make_triggers(grants: TextRows, database: &str, table: &str) -> bool {
     let grants: Vec<String> = grants.into_iter().flatten().flatten().collect();
     has_right(&grants, "TRIGGER", database, table)
