@@ -50,6 +50,9 @@ pub trait Observer: Sync {
     fn rejected(&self, _row: &Reject) {}
 }
 
+/// How often notes are looked for.
+const LOOKS: Duration = Duration::from_millis(250);
+
 impl dyn Observer + '_ {
     /// [`Observer::stop`], or one that stays false: for what wants to know at any time whether to go on.
     #[doc(hidden)]
@@ -57,12 +60,7 @@ impl dyn Observer + '_ {
         static NEVER: AtomicBool = AtomicBool::new(false);
         self.stop().unwrap_or(&NEVER)
     }
-}
 
-/// How often it is looked for notes.
-const LOOKS: Duration = Duration::from_millis(250);
-
-impl dyn Observer + '_ {
     /// Does the work, and meanwhile passes on what is noted of its connections.
     pub(crate) fn follow<T>(&self, spare: &Spare, work: impl FnOnce() -> T) -> T {
         if !spare.is_followed() {

@@ -70,7 +70,7 @@ impl Spare {
         }
     }
 
-    /// Whether somebody may read notes.
+    /// Whether the lease lasts, whose holder may read notes.
     pub fn is_followed(&self) -> bool {
         self.0.strong_count() > 0
     }

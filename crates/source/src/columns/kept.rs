@@ -152,7 +152,7 @@ fn put_text(to: &mut Vec<u8>, sort: u8, text: &str) -> Option<()> {
     Some(())
 }
 
-/// What nobody sees: rows are cut as they were put.
+/// Never seen: rows are cut as they were put.
 const BROKEN: &str = "what was kept of it is broken";
 
 fn cut<const N: usize>(left: &mut &[u8]) -> Result<[u8; N], Failure> {

@@ -20,7 +20,7 @@ pub(super) fn ask(place: &Place, server: &Server, id: i32) -> Option<String> {
     let place = Place {
         servers: vec![server.clone()],
         patience,
-        // Nobody asks for whoever asks.
+        // A connection that asks has none that asks for it.
         spare: Spare::default(),
         ..place.clone()
     };

@@ -266,7 +266,9 @@ fn a_unique_index_over_the_first_characters_is_no_key_of_the_column() {
             }
             // As any key it refuses rows.
             if key != "UNIQUE KEY (t(3), v)" {
-                server.refuses(&["t.csv", "--if-exists", "append"]).says(&["Duplicate entry"]);
+                let has_words = server.is_from((5, 7, 0));
+                let said = if has_words { "Duplicate entry" } else { "duplicate key" };
+                server.refuses(&["t.csv", "--if-exists", "append"]).says(&[said]);
             }
             server.drop_table("t");
         }

@@ -4,7 +4,7 @@ use crate::servers::OnDrop;
 use super::login::{SECRET, User, run};
 use super::server::{for_each_server, for_some_servers, rows};
 
-/// MySQL shows triggers to nobody but those who may make some.
+/// Servers show triggers to nobody but those who may make some.
 #[test]
 fn triggers_that_the_login_may_not_see_stay_and_have_their_say() {
     for_some_servers(|server| {
@@ -53,6 +53,12 @@ fn a_parent_of_tables_that_the_login_may_not_see_stays_one() {
         for if_exists in ["append", "truncate", "replace"] {
             // Where it deletes rows it asks for all foreign keys, and loads past those.
             if if_exists == "truncate" && server.lists_foreign_keys() {
+                // Older ones do not say by which rule.
+                if !server.is_from((8, 0, 31)) {
+                    let load = ["t.csv", "--if-exists", if_exists];
+                    server.refuses_at(&url, &load).says(&["whose foreign keys say so"]);
+                    continue;
+                }
                 server.load_at(&url, &["t.csv", "--if-exists", if_exists]).exits(0);
                 assert!(refers() && server.count("t") == 2);
                 server.sql("DELETE FROM t");
@@ -86,6 +92,10 @@ fn a_parent_of_tables_that_the_login_may_not_see_stays_one() {
 #[test]
 fn rows_of_tables_that_the_login_may_not_see_are_not_changed_with_others() {
     for_each_server(|server| {
+        // Older ones have no list of InnoDB's own that PROCESS would show.
+        if !server.is_from((5, 6, 0)) {
+            return;
+        }
         server.write("t.csv", "id,name\n1,new\n");
         let user = User::new(server, "CREATE TEMPORARY TABLES");
         let (url, database) = (user.url_with(SECRET), &server.database);
@@ -228,6 +238,10 @@ fn an_update_trigger_that_the_login_may_not_see_is_named_where_it_changes_rows()
             "CREATE TABLE t (id INT PRIMARY KEY, n INT) ENGINE=InnoDB;; INSERT INTO t VALUES (1, 1);;
              CREATE TRIGGER changed BEFORE UPDATE ON t FOR EACH ROW SET NEW.n = OLD.n + 100",
         );
+        // Older ones ask for rights to each temporary table.
+        if !server.is_from((5, 6, 0)) {
+            return;
+        }
         let user = User::new(server, "SELECT, INSERT, UPDATE, CREATE TEMPORARY TABLES");
         for way in some(server.ways_into_used()) {
             if way.is("load-data-server") {

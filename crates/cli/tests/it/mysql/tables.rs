@@ -27,6 +27,10 @@ fn columns_are_found_by_name_and_the_rest_has_its_default() {
 #[test]
 fn a_default_that_the_mode_takes_no_more_is_the_table_s_own_matter() {
     for_each_server(|server| {
+        // It refuses the default itself.
+        if !server.is_mariadb && server.version == (5, 7) {
+            return;
+        }
         server.write("t.csv", "id,name\n1,a\n2,b\n");
         for way in some(server.ways_into_empty()) {
             server.sql(
@@ -240,7 +244,8 @@ fn documents_that_the_server_spells_in_its_own_way_are_no_other_values() {
             let kept = "SELECT JSON_EXTRACT(doc, '$.b'), doc IS NULL FROM t ORDER BY id";
             assert_eq!(server.query(kept), rows![[1, 0], [(), 1]], "{way:?}");
             let zero = server.query("SELECT JSON_EXTRACT(doc, '$.z') FROM t WHERE id = 1");
-            let wanted = if server.is_mariadb { "-0" } else { "-0.0" };
+            let is_short = server.is_mariadb || server.version < (8, 0);
+            let wanted = if is_short { "-0" } else { "-0.0" };
             assert_eq!(zero, rows![[wanted]], "{way:?}");
             server.drop_table("t");
         }
@@ -620,6 +625,10 @@ fn rows_between_refused_ones_are_stored_as_in_a_file_of_good_ones() {
         };
         let all: Vec<usize> = (0..400).collect();
         let good: Vec<usize> = all.iter().copied().filter(|id| id % 3 != 2).collect();
+        // Older ones have no fractions.
+        if !server.is_from((5, 6, 4)) {
+            return;
+        }
         server.write("all.csv", file(&all)).write("good.csv", file(&good));
         let columns = "id INT PRIMARY KEY, parent INT, t TEXT, b BLOB, bits BIT(9), d DATETIME(3), n DECIMAL(20,5), f DOUBLE";
         server.sql(&format!(

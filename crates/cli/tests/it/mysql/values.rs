@@ -120,6 +120,10 @@ fn geometries_are_kept_by_every_way() {
             [4, point.as_str(), format!("E6100000{LINE}").as_str()],
             [7, point.as_str(), there.as_str()]
         ];
+        // InnoDB of older ones has no spatial indexes.
+        if !server.is_from((5, 7, 5)) {
+            return;
+        }
         let used = server.ways_into_used().into_iter().map(|way| (way, 5));
         let hidden = server.ways_into_empty().into_iter().map(|way| (way, 4));
         for (way, expected) in some(used.chain(hidden).collect()) {
@@ -166,11 +170,11 @@ fn geometries_have_the_srid_of_their_column() {
             let load =
                 [&["t.csv", "--max-rejects", "2", "--verify", "checksum"], &way.options()[..]]
                     .concat();
-            server.load(&load).exits(3).says(&[
-                "latitude first in spot",
-                "of SRID 4326",
-                "latitudes from -90 to 90",
-            ]);
+            server.load(&load).exits(3).prints(&["latitude first in spot"]);
+            let reasons = String::from_utf8(server.read("t.rejects.csv.jsonl")).unwrap();
+            for reason in ["of SRID 4326", "latitudes from -90 to 90"] {
+                assert!(reasons.contains(reason), "{reasons}");
+            }
             let found =
                 server.query("SELECT COUNT(*) FROM t JOIN own ON HEX(t.spot) = HEX(own.spot)");
             assert_eq!(found, rows![[2]], "{way:?}");

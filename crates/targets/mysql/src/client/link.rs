@@ -75,7 +75,7 @@ impl<'a> Link<'a> {
     pub(super) fn logged_in(&mut self, place: &Arc<Place>, id: u32) {
         // Whoever ends a wait must not wait for ever.
         let patience = Patience { answer: Some(place.patience.connect), ..place.patience };
-        // Nobody asks for whoever asks.
+        // A connection that asks has none that asks for it.
         let spare = place.spare.clone();
         let place = Arc::new(Place { patience, spare: Spare::default(), ..Place::clone(place) });
         let (asked, looked) = (Arc::clone(&place), Arc::clone(&place));
