@@ -1,4 +1,4 @@
-//! Numbers in messages, with their nouns and units.
+//! What messages have in common: numbers with their nouns, names, words of a command line.
 
 /// The noun, in the plural unless there is exactly one. `one` is the singular, and its plural ends in `s`.
 ///
@@ -49,6 +49,24 @@ pub fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
         false => name.to_owned(),
     };
     names.into_iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+/// What a statement waits for: a lock, on `what` as far as that is known; who holds it, and what else is known of them.
+///
+/// ```
+/// use inrush_core::wording::waiting_for_lock;
+/// let known = ["psql".to_owned(), "user ann".to_owned()];
+/// let said = waiting_for_lock(Some("trips"), "process 7", &known);
+/// assert_eq!(said, "waiting for a lock on trips that process 7 holds (psql, user ann)");
+/// assert_eq!(waiting_for_lock(None, "process 7", &[]), "waiting for a lock that process 7 holds");
+/// ```
+pub fn waiting_for_lock(what: Option<&str>, holder: &str, known: &[String]) -> String {
+    let on = what.map_or_else(String::new, |what| format!(" on {what}"));
+    let known = match known.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", known.join(", ")),
+    };
+    format!("waiting for a lock{on} that {holder} holds{known}")
 }
 
 /// An option that is said of one column, as a shell takes it.

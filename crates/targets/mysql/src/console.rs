@@ -10,7 +10,7 @@ use crate::facts;
 use crate::session::{Failure, Refusal};
 use inrush_core::error::{Error, Result};
 use inrush_core::target::may_be_secret;
-use inrush_core::target::{Console, Row, Setting, Spare};
+use inrush_core::target::{Console, Row, Setting};
 use inrush_net::{Allowance, Wired as _};
 
 /// What SHOW VARIABLES lists although nobody sets it: what the connection has just done, and what its time is.
@@ -40,8 +40,8 @@ pub(super) struct MysqlConsole<'a> {
 
 impl<'a> MysqlConsole<'a> {
     /// Connects.
-    pub(super) fn open(place: &Arc<Place>, spare: &Spare, stop: &'a AtomicBool) -> Result<Self> {
-        let connected = match Client::left(spare, Some(stop)) {
+    pub(super) fn open(place: &Arc<Place>, stop: &'a AtomicBool) -> Result<Self> {
+        let connected = match Client::left(&place.spare, Some(stop)) {
             Some(client) => Ok(client),
             None => Client::connect(place, Some(stop)),
         };

@@ -159,7 +159,7 @@ impl Target for Mysql {
         stop: &AtomicBool,
     ) -> Result<TargetFacts> {
         let place = Arc::new(connect::place(&location.secret, &location.spare)?);
-        let mut session = session::Session::take_over(&place, &location.spare, stop)?;
+        let mut session = session::Session::take_over(&place, stop)?;
         let facts = facts::gather(&mut session, place.is_local, table, request)?;
         session.hand_on();
         match &facts.table {
@@ -180,7 +180,7 @@ impl Target for Mysql {
         stop: &'a AtomicBool,
     ) -> Result<Box<dyn Console + 'a>> {
         let place = Arc::new(connect::place(&location.secret, &location.spare)?);
-        Ok(Box::new(console::MysqlConsole::open(&place, &location.spare, stop)?))
+        Ok(Box::new(console::MysqlConsole::open(&place, stop)?))
     }
 
     fn own_database(&self, name: &str) -> Option<OwnDatabase> {

@@ -548,7 +548,7 @@ impl<'a> MysqlLoad<'a> {
         stop: &'a AtomicBool,
     ) -> Result<Box<dyn Load + 'a>> {
         let place = Arc::new(connect::place(&job.location.secret, &job.location.spare)?);
-        let session = Session::take_over(&place, &job.location.spare, stop)?;
+        let session = Session::take_over(&place, stop)?;
         let engine = engine_of(job).to_owned();
         let stores = Stores::of(job, engine != "csv")?;
         let mut load = Self {

@@ -81,16 +81,12 @@ pub(super) struct Warning {
 impl<'a> Session<'a> {
     /// Connects.
     pub(super) fn open(place: &Arc<Place>, stop: &'a AtomicBool) -> Result<Self> {
-        Session::take_over(place, &Spare::default(), stop)
+        Self::to(Arc::clone(place), Spare::default(), Some(stop))
     }
 
     /// The same by the connection that the step before has left, if it has.
-    pub(super) fn take_over(
-        place: &Arc<Place>,
-        spare: &Spare,
-        stop: &'a AtomicBool,
-    ) -> Result<Self> {
-        Self::to(Arc::clone(place), spare.clone(), Some(stop))
+    pub(super) fn take_over(place: &Arc<Place>, stop: &'a AtomicBool) -> Result<Self> {
+        Self::to(Arc::clone(place), place.spare.clone(), Some(stop))
     }
 
     fn to(place: Arc<Place>, spare: Spare, stop: Option<&'a AtomicBool>) -> Result<Self> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::client::Client;
 use crate::connect::Place;
+use inrush_core::wording::waiting_for_lock;
 
 /// Who holds what the connection `id` waits for, as each kind of server and lock has it; an answer is the holder's number, user, host and
 /// command, and the table. What the server does not have, or the login may not see, gives nothing. A row's lock is that of a transaction:
@@ -75,14 +76,10 @@ fn row(client: &mut Client<'_>, sql: &str) -> Option<Vec<Option<String>>> {
 
 fn sentence(row: &[Option<String>]) -> Option<String> {
     let said = |at: usize| row.get(at)?.as_deref().filter(|text| !text.is_empty());
-    let lock = said(4).map_or_else(|| "a lock".to_owned(), |table| format!("a lock on {table}"));
     let holder = said(0)?;
     let known = [("user ", said(1)), ("from ", said(2)), ("", said(3))];
     let known: Vec<String> =
         known.iter().filter_map(|(word, text)| Some(format!("{word}{}", (*text)?))).collect();
-    let known = match known.is_empty() {
-        true => String::new(),
-        false => format!(" ({})", known.join(", ")),
-    };
-    Some(format!("waiting for {lock} that connection {holder} holds{known}: KILL {holder} ends it"))
+    let waiting = waiting_for_lock(said(4), &format!("connection {holder}"), &known);
+    Some(format!("{waiting}: KILL {holder} ends it"))
 }

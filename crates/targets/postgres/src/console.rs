@@ -22,9 +22,11 @@ pub(super) struct PostgresConsole<'a> {
 
 impl<'a> PostgresConsole<'a> {
     /// Connects.
-    pub(super) fn open(place: &Arc<Place>, spare: &Spare, stop: &'a AtomicBool) -> Result<Self> {
-        match Client::take_over(place, spare, Some(stop)) {
-            Ok((client, server)) => Ok(Self { client: Some(client), spare: spare.clone(), server }),
+    pub(super) fn open(place: &Arc<Place>, stop: &'a AtomicBool) -> Result<Self> {
+        match Client::take_over(place, &place.spare, Some(stop)) {
+            Ok((client, server)) => {
+                Ok(Self { client: Some(client), spare: place.spare.clone(), server })
+            }
             Err(Failure::Lost(lost)) => Err(Error::target(format!("no connection: {lost}"))
                 .advise(format!("check that the server runs at {}", place.shown))
                 .of_lost_connection()),

@@ -144,7 +144,7 @@ impl Target for Postgres {
         stop: &AtomicBool,
     ) -> Result<TargetFacts> {
         let place = Arc::new(connect::place(&location.secret, &location.spare)?);
-        let mut session = session::Session::take_over(&place, &location.spare, stop)?;
+        let mut session = session::Session::take_over(&place, stop)?;
         let facts = facts::gather(&mut session, table, request)?;
         session.hand_on();
         Ok(facts)
@@ -156,7 +156,7 @@ impl Target for Postgres {
         stop: &'a AtomicBool,
     ) -> Result<Box<dyn Console + 'a>> {
         let place = Arc::new(connect::place(&location.secret, &location.spare)?);
-        Ok(Box::new(console::PostgresConsole::open(&place, &location.spare, stop)?))
+        Ok(Box::new(console::PostgresConsole::open(&place, stop)?))
     }
 
     fn own_database(&self, name: &str) -> Option<OwnDatabase> {

@@ -96,7 +96,7 @@ impl<'a> PostgresLoad<'a> {
         stop: &'a AtomicBool,
     ) -> Result<Box<dyn Load + 'a>> {
         let place = Arc::new(connect::place(&job.location.secret, &job.location.spare)?);
-        let session = Session::take_over(&place, &job.location.spare, stop)?;
+        let session = Session::take_over(&place, stop)?;
         let kept = job.kept_table().is_some();
         let source = &job.facts.source;
         let mode = match (&*source.repeats, &*source.orphans) {

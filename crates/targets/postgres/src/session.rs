@@ -85,15 +85,15 @@ pub(super) type Failure = inrush_net::Failure<Box<Refusal>>;
 impl<'a> Session<'a> {
     /// Connects.
     pub(super) fn open(place: &Arc<Place>, stop: &'a AtomicBool) -> Result<Self> {
-        Session::take_over(place, &Spare::default(), stop)
+        Session::with(place, Spare::default(), stop)
     }
 
     /// The same by the connection that the step before has left, if it has.
-    pub(super) fn take_over(
-        place: &Arc<Place>,
-        spare: &Spare,
-        stop: &'a AtomicBool,
-    ) -> Result<Self> {
+    pub(super) fn take_over(place: &Arc<Place>, stop: &'a AtomicBool) -> Result<Self> {
+        Session::with(place, place.spare.clone(), stop)
+    }
+
+    fn with(place: &Arc<Place>, spare: Spare, stop: &'a AtomicBool) -> Result<Self> {
         let mut session = Self {
             client: None,
             place: Arc::clone(place),
@@ -104,7 +104,7 @@ impl<'a> Session<'a> {
             may_seek: None,
             own_keys: &[],
             may_seek_orphans: false,
-            spare: spare.clone(),
+            spare,
             is_handed_on: false,
             written: 0,
             repeated: Cell::new(0),

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::client::Client;
 use crate::connect::{Place, Server};
 use inrush_core::target::Spare;
+use inrush_core::wording::waiting_for_lock;
 use inrush_net::channel::Patience;
 
 /// How long the answer may take.
@@ -55,12 +56,10 @@ fn question(id: i32) -> String {
 
 /// `said` gives the columns of the answer.
 fn sentence(said: impl Fn(usize) -> Option<String>) -> String {
-    let lock = said(5).map_or_else(|| "a lock".to_owned(), |table| format!("a lock on {table}"));
-    let holder = said(0).filter(|holder| holder != "0");
-    let Some(holder) = holder else {
-        return format!(
-            "waiting for {lock} that a prepared transaction holds: see pg_prepared_xacts"
-        );
+    let table = said(5);
+    let Some(holder) = said(0).filter(|holder| holder != "0") else {
+        let waiting = waiting_for_lock(table.as_deref(), "a prepared transaction", &[]);
+        return format!("{waiting}: see pg_prepared_xacts");
     };
     let mut known: Vec<String> = said(1).into_iter().collect();
     known.extend(said(2).map(|user| format!("user {user}")));
@@ -68,11 +67,6 @@ fn sentence(said: impl Fn(usize) -> Option<String>) -> String {
         Some(since) => format!("{state}, in a transaction since {since}"),
         None => state,
     }));
-    let known = match known.is_empty() {
-        true => String::new(),
-        false => format!(" ({})", known.join(", ")),
-    };
-    format!(
-        "waiting for {lock} that process {holder} holds{known}: SELECT pg_terminate_backend({holder}) ends it"
-    )
+    let waiting = waiting_for_lock(table.as_deref(), &format!("process {holder}"), &known);
+    format!("{waiting}: SELECT pg_terminate_backend({holder}) ends it")
 }

@@ -23,7 +23,7 @@ use inrush_core::pending::{
 };
 use inrush_core::signature;
 use inrush_core::target::{NOTED_AFTER, Spare};
-use inrush_core::wording::shell_word;
+use inrush_core::wording::{shell_word, waiting_for_lock};
 
 /// Where a database is, as a location says it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -83,7 +83,8 @@ impl<'a> LockWait<'a> {
                 [] => "another process".to_owned(),
                 all => all.join(", "),
             };
-            spare.note(format!("waiting for a lock on {} that {holder} holds", path.display()));
+            let path = path.display().to_string();
+            spare.note(waiting_for_lock(Some(&path), &holder, &[]));
         }
         std::thread::sleep(Duration::from_millis(Self::STEP_MS));
         true

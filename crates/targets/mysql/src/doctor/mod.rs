@@ -40,7 +40,7 @@ impl Doctor for MysqlDoctor {
         stop: &AtomicBool,
     ) -> Result<Examined> {
         let place = Arc::new(connect::place(&location.secret, &location.spare)?);
-        let mut asked = Asked::new(Box::new(MysqlConsole::open(&place, &location.spare, stop)?));
+        let mut asked = Asked::new(Box::new(MysqlConsole::open(&place, stop)?));
         let version = asked.engine()?;
         let seen = Seen::read(&mut asked, place.is_local, around)?;
         let mut findings: Vec<_> =
@@ -57,7 +57,7 @@ impl Doctor for MysqlDoctor {
 
     fn copy(&self, location: &Location, table: Option<&str>, stop: &AtomicBool) -> Result<Copy> {
         let place = Arc::new(connect::place(&location.secret, &location.spare)?);
-        let mut asked = Asked::new(Box::new(MysqlConsole::open(&place, &location.spare, stop)?));
+        let mut asked = Asked::new(Box::new(MysqlConsole::open(&place, stop)?));
         let mut copy = Copy { database: Some(place.database.clone()), ..Copy::default() };
         let Some(table) = table else { return Ok(copy) };
         let sql = format!("SHOW CREATE TABLE {}", quote(table));

@@ -40,7 +40,7 @@ impl Doctor for PostgresDoctor {
         stop: &AtomicBool,
     ) -> Result<Examined> {
         let place = Arc::new(connect::place(&location.secret, &location.spare)?);
-        let console = PostgresConsole::open(&place, &location.spare, stop)?;
+        let console = PostgresConsole::open(&place, stop)?;
         let is_near = console.is_local();
         let mut asked = Asked::new(Box::new(console));
         let version = asked.engine()?;
@@ -60,7 +60,7 @@ impl Doctor for PostgresDoctor {
     fn copy(&self, location: &Location, table: Option<&str>, stop: &AtomicBool) -> Result<Copy> {
         let Some(table) = table else { return Ok(Copy::default()) };
         let place = Arc::new(connect::place(&location.secret, &location.spare)?);
-        let mut asked = Asked::new(Box::new(PostgresConsole::open(&place, &location.spare, stop)?));
+        let mut asked = Asked::new(Box::new(PostgresConsole::open(&place, stop)?));
         copy::read(&mut asked, table)
     }
 }
