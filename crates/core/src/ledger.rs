@@ -74,6 +74,9 @@ pub struct Entry {
     /// The ledger that it was read from, as [`Ledger::name`] has it.
     #[serde(skip)]
     pub ledger: String,
+    /// Inputs that are taken for those of another path now, by that path and this one.
+    #[serde(skip)]
+    pub moved: Vec<(PathBuf, PathBuf)>,
 }
 
 /// An input as it was when the load began.
@@ -88,6 +91,23 @@ pub struct InputState {
     pub modified_ns: Option<i64>,
     /// A sum of its first bytes.
     pub head: u64,
+    /// A sum of its last bytes, of a file on disk. Older entries have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tail: Option<u64>,
+}
+
+impl InputState {
+    /// Whether it is as it was then, as far as both say.
+    pub fn is_still(&self, was: &Self) -> bool {
+        self.path == was.path && self.is_like(was)
+    }
+
+    /// The same of a file that may have another path.
+    pub fn is_like(&self, was: &Self) -> bool {
+        let ends_so = self.tail.zip(was.tail).is_none_or(|(is, was)| is == was);
+        (self.bytes, self.modified_ns, self.head) == (was.bytes, was.modified_ns, was.head)
+            && ends_so
+    }
 }
 
 /// What an input is called in its rows.
@@ -192,6 +212,7 @@ impl Entry {
             names: Vec::new(),
             so_far,
             ledger: String::new(),
+            moved: Vec::new(),
         }
     }
 }
@@ -419,6 +440,7 @@ mod tests {
             bytes: 7,
             modified_ns: Some(-1),
             head: u64::MAX,
+            tail: None,
         };
         let mut entry = Entry::new("x".to_owned(), vec![input], BTreeMap::new());
         entry.so_far.checksum = Some(Checksum::new(3));

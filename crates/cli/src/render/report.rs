@@ -21,6 +21,7 @@ pub(crate) fn report(report: &Report, verbose: bool) -> String {
             plan.table,
             plan.location.shown
         );
+        add_rejects(&mut out, report);
         return out;
     }
     let into = match plan.choice.action {
@@ -47,20 +48,7 @@ pub(crate) fn report(report: &Report, verbose: bool) -> String {
         let (inserted, others) = (counted(inserted, "row"), count(others));
         let _ = writeln!(out, "  {inserted} inserted, {others} {updated}");
     }
-    if report.rows_rejected > 0 {
-        let files: Vec<String> =
-            report.rejects.iter().map(|path| text(path).into_owned()).collect();
-        let _ = writeln!(
-            out,
-            "{} rejected to {}",
-            counted(report.rows_rejected, "bad row"),
-            files.join(", ")
-        );
-        for path in &report.rejects {
-            let _ =
-                writeln!(out, "  reasons in {}", text(&inrush::pipe::reject::sidecar_path(path)));
-        }
-    }
+    add_rejects(&mut out, report);
     if report.rows_skipped > 0 {
         let _ = writeln!(
             out,
@@ -121,6 +109,19 @@ pub(crate) fn report(report: &Report, verbose: bool) -> String {
         }
     }
     out
+}
+
+/// Where the bad rows are, if there are any.
+fn add_rejects(out: &mut String, report: &Report) {
+    if report.rows_rejected == 0 {
+        return;
+    }
+    let files: Vec<String> = report.rejects.iter().map(|path| text(path).into_owned()).collect();
+    let rejected = counted(report.rows_rejected, "bad row");
+    let _ = writeln!(out, "{rejected} rejected to {}", files.join(", "));
+    for path in &report.rejects {
+        let _ = writeln!(out, "  reasons in {}", text(&inrush::pipe::reject::sidecar_path(path)));
+    }
 }
 
 fn seconds(seconds: f64) -> String {

@@ -175,6 +175,49 @@ fn a_file_that_was_loaded_is_known_where_it_has_moved_and_its_copy_is_not() {
     assert_eq!(fixture.number("t.db", "SELECT count(*) FROM t"), 2);
 }
 
+/// Fixed widths and a time that tools set (reproducible archives) give two files the same size, time and beginning.
+#[test]
+#[cfg(unix)]
+fn an_unfinished_load_does_not_go_on_with_another_file_that_looks_alike() {
+    let fixture = Fixture::new();
+    let rows = |of: &str, bad: &str| -> String {
+        let row = |n: usize| match n {
+            15_000 => format!("{bad},same row\n"),
+            n if n < 14_000 => format!("{n:05},same row\n"),
+            n => format!("{n:05},{of} row\n"),
+        };
+        format!("id,day\n{}", (0..20_000).map(row).collect::<String>())
+    };
+    fixture.write("mon.csv", rows("mond", "bad_1")).write("tue.csv", rows("tues", "bad_2"));
+    fixture.write("copy.csv", rows("mond", "bad_1"));
+    fixture.tool("touch", &["-d", "@1000000000", "mon.csv", "tue.csv", "copy.csv"], b"");
+    let load = |name: &str, more: &[&str]| {
+        let options = ["--table", "t", "--type", "id=integer"];
+        fixture.load(&[&[name, "t.db"], &options[..], &STEPS, more].concat())
+    };
+    load("mon.csv", &[]).exits(1).says(&["resumable"]);
+    // A copy beside it, and then in its place.
+    load("copy.csv", &["--resume"]).exits(1).says(&[
+        "copy.csv has the size, time, beginning and end of ",
+        "name ",
+        "mon.csv to go on with that load",
+        "touch ",
+    ]);
+    fs::rename(fixture.path("mon.csv"), fixture.path("away.csv")).unwrap();
+    let fresh = ["--resume", "--if-exists", "append", "--max-rejects", "5"];
+    load("copy.csv", &fresh).exits(3).prints(&["copy.csv is taken for ", "mon.csv"]);
+    load("copy.csv", &fresh).exits(0).prints(&["nothing to do", "1 bad row rejected to"]);
+    // Another file is none, whether the first one is there or not.
+    load("tue.csv", &fresh).exits(3).prints(&["no load of these files"]);
+    for (day, rows) in [("mond", 5_999), ("tues", 5_999), ("same", 28_000)] {
+        let count = format!("SELECT count(*) FROM t WHERE day = '{day} row'");
+        assert_eq!(fixture.number("t.db", &count), rows);
+    }
+    // So is a later one of a name that the file of a load had.
+    fixture.write("mon.csv", "id,day\n1,wednesday\n");
+    load("mon.csv", &fresh).exits(0).prints(&["no load of these files", "1 row"]);
+}
+
 #[test]
 fn a_table_of_another_program_in_the_place_of_the_ledger_is_named() {
     let fixture = Fixture::new();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::hash::Hasher as _;
-use std::io::Read as _;
+use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -12,14 +12,14 @@ use crate::target::{ALL, Target};
 use inrush_core::error::{Error, Result};
 use inrush_core::ledger::{Entry, InputName, InputState, StepPlan};
 use inrush_core::path;
-use inrush_core::wording::counted;
+use inrush_core::wording::{counted, shell_word};
 use inrush_source::{Place, Stored};
 
 /// Rows of a step where the user says nothing: a commit costs some milliseconds, and as many rows take about a second.
 const COMMIT_ROWS: u64 = 500_000;
 
-/// Bytes of an input that its sum is taken of.
-const HEAD_BYTES: u64 = 64 << 10;
+/// Bytes of an input that a sum is taken of, at its beginning and at its end.
+const SUM_BYTES: u64 = 64 << 10;
 
 /// Rows from which on a step ends.
 ///
@@ -117,22 +117,29 @@ fn state_of_stored(stored: &Stored, place: &Place) -> Result<InputState> {
         .advise("or leave --guarantee chunks out: then a load that fails leaves nothing"));
     };
     let head = xxhash_rust::xxh3::xxh3_64(version.as_bytes());
-    Ok(InputState { path: PathBuf::from(name), bytes, modified_ns: None, head })
+    Ok(InputState { path: PathBuf::from(name), bytes, modified_ns: None, head, tail: None })
 }
 
 /// A member of an archive is what the archive is: it has changed when that has.
 fn state(path: &Path, place: &Place) -> std::io::Result<InputState> {
     let meta = fs::metadata(path)?;
     let modified = meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-    let mut head = Vec::new();
-    File::open(path)?.take(HEAD_BYTES).read_to_end(&mut head)?;
-    let mut hasher = xxhash_rust::xxh3::Xxh3::new();
-    hasher.write(&head);
+    let mut file = File::open(path)?;
+    let mut sum = |from| -> std::io::Result<u64> {
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(from))?;
+        file.by_ref().take(SUM_BYTES).read_to_end(&mut bytes)?;
+        let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+        hasher.write(&bytes);
+        Ok(hasher.finish())
+    };
+    let (head, tail) = (sum(0)?, sum(meta.len().saturating_sub(SUM_BYTES))?);
     Ok(InputState {
         path: named_from_root(place, fs::canonicalize(path)?),
         bytes: meta.len(),
         modified_ns: modified.and_then(|since| i64::try_from(since.as_nanos()).ok()),
-        head: hasher.finish(),
+        head,
+        tail: Some(tail),
     })
 }
 
@@ -178,12 +185,13 @@ pub(super) fn rename(ledger: &mut [Entry], places: &[Place]) {
             let is_moved = |(is, within): &&(InputState, String)| is_moved(was, is, within);
             // Of files that are the same in all each has its place.
             let now = given.get(at).filter(is_moved).or_else(|| given.iter().find(is_moved));
-            let is_given = || given.iter().any(|(is, _)| is == was);
+            let is_given = || given.iter().any(|(is, _)| is.is_still(was));
             if let Some((now, _)) = now
                 && !is_given()
                 // A copy beside a file that was loaded is a file of its own.
                 && !(is_done && is_there(&was.path))
             {
+                entry.moved.push((was.path.clone(), now.path.clone()));
                 was.path.clone_from(&now.path);
             }
         }
@@ -197,11 +205,11 @@ fn within(place: &Place) -> String {
     name.strip_prefix(&*file).unwrap_or("").to_owned()
 }
 
-/// Whether an input is what another one was under another name: a file of the same size, time and beginning, and the same part of it.
+/// Whether an input is what another one was under another name: a file of the same size, time, beginning and end, and the same part of it.
 fn is_moved(was: &InputState, is: &InputState, within: &str) -> bool {
     was.path != is.path
         && was.modified_ns.is_some()
-        && (was.bytes, was.modified_ns, was.head) == (is.bytes, is.modified_ns, is.head)
+        && is.is_like(was)
         && path::text(&was.path).ends_with(within)
 }
 
@@ -249,7 +257,8 @@ pub(super) fn refuse_begun(
     // What can't be read a second time is in no ledger.
     let kept = places.iter().filter(|place| place.can_be_reread());
     let given: Vec<InputState> = kept.filter_map(|place| input(place).ok()).collect();
-    let is_same = |entry: &&Entry| entry.inputs.iter().any(|input| given.contains(input));
+    let is_same =
+        |entry: &&Entry| entry.inputs.iter().any(|was| given.iter().any(|is| is.is_still(was)));
     if let Some(entry) = facts.ledger.iter().find(is_same) {
         return Err(unfinished(entry, table));
     }
@@ -302,7 +311,7 @@ pub(crate) fn forgets(entry: &Entry) -> String {
 
 /// The word of a load that begins with the inputs and with these entries of theirs. Two that begin at the same time have the same one, so
 /// that the ledger takes only one of them.
-fn id(table: &str, inputs: &[InputState], before: &[String]) -> String {
+fn id(table: &str, inputs: &[InputState], before: &[String], ledger: &[Entry]) -> String {
     let mut hasher = xxhash_rust::xxh3::Xxh3::new();
     let paths = paths(inputs).map(|path| path.as_os_str().as_encoded_bytes());
     let ids = before.iter().map(String::as_bytes);
@@ -310,7 +319,12 @@ fn id(table: &str, inputs: &[InputState], before: &[String]) -> String {
         hasher.write(part);
         hasher.write(&[0]);
     }
-    format!("{:016x}", hasher.finish())
+    let id = format!("{:016x}", hasher.finish());
+    // One of a file that had this path, and has moved since, is another load.
+    match ledger.iter().any(|entry| entry.id == id) {
+        true => self::id(table, inputs, &[before, &[id]].concat(), ledger),
+        false => id,
+    }
 }
 
 /// What a load in steps begins with.
@@ -346,7 +360,7 @@ impl Start {
         let mut outdated: Vec<String> =
             facts.ledger.iter().filter(is_same).map(|entry| entry.id.clone()).collect();
         let name = facts.table.as_ref().map_or(table, |table| &table.name);
-        let id = id(name, &inputs, &outdated);
+        let id = id(name, &inputs, &outdated, &facts.ledger);
         let mut warnings = Vec::new();
         let repeats = request.on_conflict == OnConflict::Fail;
         match (&facts.table, own) {
@@ -360,6 +374,22 @@ impl Start {
             }
             (Some(found), Some(entry)) if request.resume => {
                 goes_on(entry, &inputs, &options, facts, request.if_exists, table)?;
+                for (was, is) in &entry.moved {
+                    let (was_shown, is_shown) = (path::text(was), path::text(is));
+                    if is_there(was) {
+                        return Err(Error::source(format!(
+                            "{is_shown} has the size, time, beginning and end of {was_shown}, of which a load into table {table} is unfinished"
+                        ))
+                        .advise(format!("name {was_shown} to go on with that load"))
+                        .advise(format!(
+                            "touch {} if it is another file: then its rows are loaded from the first one on",
+                            shell_word(&is_shown)
+                        )));
+                    }
+                    warnings.push(format!(
+                        "{is_shown} is taken for {was_shown}, which is not there any more: size, time, beginning and end are the same"
+                    ));
+                }
                 let is_finished = entry.is_done;
                 if is_finished && entry.so_far.rows.loaded > 0 && !found.holds_rows {
                     return Err(Error::target(format!(
@@ -511,7 +541,7 @@ fn goes_on(
     if_exists: IfExists,
     table: &str,
 ) -> Result<()> {
-    if let Some((was, is)) = entry.inputs.iter().zip(inputs).find(|(was, is)| was != is) {
+    if let Some((was, is)) = entry.inputs.iter().zip(inputs).find(|(was, is)| !is.is_still(was)) {
         let name = path::text(&is.path);
         let how = match () {
             () if was.bytes != is.bytes => {
@@ -521,7 +551,11 @@ fn goes_on(
                     counted(is.bytes, "byte")
                 )
             }
-            () if was.head != is.head => "it begins otherwise, or has another ETag".to_owned(),
+            () if was.head != is.head => match was.modified_ns {
+                Some(_) => "it begins otherwise".to_owned(),
+                None => "it has another ETag".to_owned(),
+            },
+            () if was.modified_ns == is.modified_ns => "it ends otherwise".to_owned(),
             () => "it was written again".to_owned(),
         };
         if entry.is_done {
