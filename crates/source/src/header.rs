@@ -14,6 +14,7 @@ use crate::sniff::{self, First};
 use crate::{Place, Source, apart, decode, quoting};
 use inrush_core::encode::{self, quoting_words};
 use inrush_core::error::{Error, Result, is_invisible, shorten};
+use inrush_core::reading::Readers;
 use inrush_core::{ColumnRequest, DialectRequest, MissingColumns, NewColumns, Nulls, Type};
 
 impl Source {
@@ -148,7 +149,7 @@ impl Source {
             .advise("check that it is the file you mean"));
         }
         self.orders.iter_mut().for_each(|order| order.resize(names.len(), None));
-        Ok(unique(names, warnings))
+        named(names, &self.read, warnings)
     }
 
     /// Whether a line names the columns, where these rows stand below it; and what was seen of those.
@@ -404,6 +405,34 @@ fn unseen(name: &str) -> Option<char> {
     let ends = [name.chars().next(), name.chars().next_back()];
     let inside = name.chars().find(|c| is_invisible(*c) || c.is_control());
     inside.or_else(|| ends.into_iter().flatten().find(is_blank))
+}
+
+/// Makes names usable, as [`unique`] does, for columns that options may name.
+///
+/// # Errors
+/// When an option names a column so that gets another name for differing from an earlier one's in case alone: by that name options mean the
+/// earlier one, and the user hardly does.
+pub(super) fn named(
+    names: Vec<String>,
+    read: &Readers,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<String>> {
+    let made = unique(names.clone(), warnings);
+    for (name, is) in names.iter().zip(&made).filter(|(name, is)| name != is) {
+        let Some(option) = read.option_that_spells(name) else { continue };
+        let is_same = |other: &&String| *other != is && folded(other) == folded(name);
+        match made.iter().find(is_same) {
+            // Of columns with the very same name it is the first.
+            Some(first) if first != name => {
+                return Err(Error::usage(format!(
+                    "{option} {name}: which column is that? The source has {first}, and a second one whose name, {name}, differs in case alone"
+                ))
+                .advise(format!("say {first}, or for the second one {is}, which it is called")));
+            }
+            _ => {}
+        }
+    }
+    Ok(made)
 }
 
 /// Makes names usable: an empty one becomes `column_N`, a second `a` becomes `a_2`. Case doesn't tell names apart in SQL.

@@ -12,7 +12,7 @@ use inrush_scan::json::{
 use std::sync::atomic::AtomicBool;
 
 use crate::head::{self, HEAD_BYTES, Head};
-use crate::header::unique;
+use crate::header::named;
 use crate::infer::{Observed, Spot};
 use crate::sample::{Sample, bad, record_bytes, records};
 use crate::{Input, Source};
@@ -629,7 +629,7 @@ impl Source {
         }
         let has_commas = layout != JsonLayout::Array && has_commas(&first.text[body(first)..]);
         let names = fields.iter().map(|field| field.name.clone()).collect();
-        for (field, name) in fields.iter_mut().zip(unique(names, &mut warnings)) {
+        for (field, name) in fields.iter_mut().zip(named(names, read, &mut warnings)?) {
             field.name = name;
         }
         let mut reasons = vec![match json.layouts[0] {

@@ -3,11 +3,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::Source;
-use crate::header::unique;
+use crate::header::named;
 use crate::infer::Observed;
 use crate::json::{MemberSurveyor, Seen};
 use inrush_core::FieldFacts;
 use inrush_core::encode::{Encode, Encoded, Grammar};
+use inrush_core::error::Result;
 use inrush_core::flow::Chunk;
 
 /// What a survey has found.
@@ -110,7 +111,10 @@ impl<'a> Survey<'a> {
     }
 
     /// What was found.
-    pub fn end(self) -> Surveyed {
+    ///
+    /// # Errors
+    /// When an option may mean either of two members, whose names differ in case alone.
+    pub fn end(self) -> Result<Surveyed> {
         match self.total {
             Total::Fields(total) => {
                 let seen = total.lock().unwrap_or_else(PoisonError::into_inner);
@@ -140,13 +144,13 @@ impl<'a> Survey<'a> {
                     },
                 };
                 let fields = self.fields.iter().zip(seen.iter()).enumerate().map(field).collect();
-                Surveyed {
+                Ok(Surveyed {
                     fields,
                     source: None,
                     warnings: Vec::new(),
                     rows: self.rows,
                     bad: self.bad,
-                }
+                })
             }
             Total::Members(total) => {
                 let inputs = &self.source.inputs;
@@ -157,10 +161,18 @@ impl<'a> Survey<'a> {
                 // What has a name of its own in the source may not have one in SQL.
                 let mut warnings = Vec::new();
                 let names = fields.iter().map(|field| field.name.clone()).collect();
-                for (field, name) in fields.iter_mut().zip(unique(names, &mut warnings)) {
+                for (field, name) in
+                    fields.iter_mut().zip(named(names, &self.source.read, &mut warnings)?)
+                {
                     field.name = name;
                 }
-                Surveyed { fields, source: Some(source), warnings, rows: self.rows, bad: self.bad }
+                Ok(Surveyed {
+                    fields,
+                    source: Some(source),
+                    warnings,
+                    rows: self.rows,
+                    bad: self.bad,
+                })
             }
         }
     }

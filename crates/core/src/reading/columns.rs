@@ -152,6 +152,23 @@ impl ColumnRequest {
         (self.chosen, self.dropped, self.required) = (chosen, dropped, required);
     }
 
+    /// An option that names a column of the source so, letter by letter.
+    pub(super) fn option_that_spells(&self, name: &str) -> Option<&'static str> {
+        // A new name is another column's.
+        if self.renamed.iter().any(|said| pairs(said).any(|(_, new)| new == name)) {
+            return None;
+        }
+        let is_renamed = self.renamed.iter().any(|said| pairs(said).any(|(old, _)| old == name));
+        [
+            ("--columns", self.chosen.iter().any(|known| known == name)),
+            ("--drop", self.dropped.iter().any(|known| known == name)),
+            ("--rename", is_renamed),
+            ("--not-null", self.required.iter().any(|known| known == name)),
+        ]
+        .into_iter()
+        .find_map(|(option, is_so)| is_so.then_some(option))
+    }
+
     /// Whether a column is named that is not one of these.
     pub fn names_another(&self, fields: &[FieldFacts]) -> bool {
         let mut said = self.clone();

@@ -314,6 +314,19 @@ impl Readers {
         columns.iter().try_for_each(|names| self.made(names).map(drop))
     }
 
+    /// An option that names a column so, letter by letter.
+    pub fn option_that_spells(&self, name: &str) -> Option<&'static str> {
+        let spells = |text: &String| text.strip_prefix(name).is_some_and(|on| on.starts_with('='));
+        let of_said = || self.said.iter().find(|said| said.pairs().any(|(known, _)| known == name));
+        let has_type = || {
+            let mut typed = self.types.keys().chain(&self.typed);
+            typed.any(|known| known == name).then_some("--type")
+        };
+        let has_null = || self.nulls.iter().any(spells).then_some("--null");
+        let of_columns = self.columns.option_that_spells(name).or_else(has_type);
+        of_columns.or_else(|| of_said().map(|said| said.option)).or_else(has_null)
+    }
+
     /// An option that names a column with these names.
     pub fn option_of(&self, names: &[&str]) -> Option<&'static str> {
         let of_said = self.said.iter().find(|said| said.of_column(names).is_some());

@@ -132,5 +132,5 @@ fn survey(
         survey.collect(&slot.chunk, &slot.encoded);
         Ok(())
     })?;
-    Ok(survey.end())
+    survey.end()
 }

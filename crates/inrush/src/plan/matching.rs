@@ -4,6 +4,8 @@
 //! matched by position might as well be another table's rows, so that takes a user's word, or a source that has no names; and then
 //! the user hears of it. Of such a source the columns that the user names (`--rename`, `--add`) go by these names.
 
+use std::collections::BTreeMap;
+
 use crate::plan::{
     Basis, Column, Facts, FieldFacts, MatchBy, MissingColumns, NewColumns, OnConflict, Request,
     TableFacts, Type,
@@ -110,6 +112,7 @@ impl Sides<'_> {
                 )),
             }
         }
+        self.are_told_apart()?;
         let find = |column: &Column| facts.source.field_for(column, table_columns);
         let matched: Vec<(Column, usize)> = table_columns
             .iter()
@@ -175,6 +178,36 @@ impl Sides<'_> {
             }
         }
         Ok(matched.into_iter().unzip())
+    }
+
+    /// Refuses a column of the source that might go to several of the table's: their names differ in case alone, and none is spelled as
+    /// the source's is.
+    fn are_told_apart(&self) -> Result<()> {
+        let Self { found, facts, table, .. } = self;
+        let mut filled: BTreeMap<usize, &str> = BTreeMap::new();
+        for column in &found.columns {
+            let Some(at) = facts.source.field_for(column, &found.columns) else { continue };
+            let Some(other) = filled.insert(at, &column.name) else { continue };
+            let field = &facts.source.fields[at];
+            let error = Error::new(
+                Kind::Target,
+                format!(
+                    "which column of table {table} is {}? It has {other} and {}, and case matters where a table has both",
+                    field.name, column.name
+                ),
+            );
+            return Err(match field.added {
+                Some(_) => {
+                    error.advise(format!("spell it in --add as {other}, or as {}", column.name))
+                }
+                None => {
+                    let spelled = |name| shell_word(&format!("{}={name}", field.source_name()));
+                    let (one, two) = (spelled(other), spelled(&column.name));
+                    error.advise(format!("--rename {one} or --rename {two} says which is meant"))
+                }
+            });
+        }
+        Ok(())
     }
 
     /// The column as it takes the values of a field. A file of text has no types of its own: that it holds texts there says nothing of
@@ -306,6 +339,7 @@ impl Sides<'_> {
         if !unknown.is_empty() {
             return Err(self.without_column(&unknown, request));
         }
+        self.are_told_apart()?;
         let find = |column: &Column| {
             facts.source.field_for(column, &found.columns).filter(|field| named.contains(field))
         };

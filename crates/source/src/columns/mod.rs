@@ -43,7 +43,7 @@ use crate::format::{Layout, begin};
 #[cfg(feature = "parquet")]
 use crate::head::DECRYPT_PARQUET;
 use crate::head::HEAD_BYTES;
-use crate::header::{Names, order, unique};
+use crate::header::{Names, named, order};
 use crate::input::nothing_to_flatten;
 use crate::{Input, Place, Source};
 use inrush_core::encode::Grammar;
@@ -203,7 +203,7 @@ impl Source {
         join_midnights(&mut tables, &orders);
         let files = (inputs, tables, orders);
         let (source, mut facts, asked) =
-            Self::of_tables(files, all, pipe, Arc::clone(&abandoned), read, request.flatten);
+            Self::of_tables(files, all, pipe, Arc::clone(&abandoned), read, request.flatten)?;
         source.sample_columns(&mut facts.fields, &asked, &abandoned)?;
         Ok((source, facts))
     }
@@ -239,7 +239,7 @@ impl Source {
         watched(stop, &flag, || find_days(&inputs, &mut tables, &orders, &is_of_moments, &flag))?;
         let files = (inputs, tables, orders);
         let (source, mut facts, asked) =
-            Self::of_tables(files, names, None, Arc::default(), read, flatten);
+            Self::of_tables(files, names, None, Arc::default(), read, flatten)?;
         watched(stop, &flag, || source.sample_columns(&mut facts.fields, &asked, &flag))?;
         facts.seekable = is_replayable;
         if is_guess {
@@ -264,7 +264,7 @@ impl Source {
         abandoned: Stop,
         read: &Readers,
         flatten: bool,
-    ) -> (Self, SourceFacts, Vec<usize>) {
+    ) -> Result<(Self, SourceFacts, Vec<usize>)> {
         let mut warnings = Vec::new();
         let sheets: Vec<&sheet::Sheet> = tables.iter().filter_map(Table::sheet).collect();
         warnings.extend(sheets.iter().flat_map(|sheet| sheet.notes.clone()));
@@ -275,7 +275,7 @@ impl Source {
                 warnings.push(note);
             }
         }
-        let names = unique(names, &mut warnings);
+        let names = named(names, read, &mut warnings)?;
         let mut asked = Vec::new();
         let fields = names.into_iter().enumerate().map(|(index, name)| {
             // Where each input has the column that has it.
@@ -397,7 +397,7 @@ impl Source {
             pipe: Mutex::new(pipe),
             abandoned,
         };
-        (source, facts, asked)
+        Ok((source, facts, asked))
     }
 }
 

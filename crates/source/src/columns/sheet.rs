@@ -393,7 +393,7 @@ pub(super) fn look(
             name => name.to_owned(),
         })
         .collect();
-    let names = header::unique(names, &mut notes);
+    let names = header::named(names, read, &mut notes)?;
     // Which spellings of NULL are one column's is known when the names are.
     let nulls = read.nulls_of(names.iter().map(String::as_str));
     let moved = nulls.clone().moved(&used);

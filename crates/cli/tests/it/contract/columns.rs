@@ -274,3 +274,52 @@ pub(super) fn differ_in_case_alone_whatever_their_letters<P: Place>() {
         }
     });
 }
+
+pub(super) fn that_may_be_either_of_two_are_refused<P: Place>() {
+    P::for_each(|place| {
+        let files = place.files();
+        files.write("a.csv", "id,Val,x\n1,a,b\n").write("b.csv", "id,VAL\n2,c\n");
+        let two = load(place, &["a.csv", "--rename", "x=val", "--case", "exact"]);
+        // Few engines have such tables.
+        if !two.status.success() || P::TRAITS.takes_any {
+            return;
+        }
+        let names = ["id", "Val", "val"];
+        let more = [&["b.csv"][..], &adding::<P>(&[])].concat();
+        for options in [&[][..], &["--new-columns", "ignore"]] {
+            refuses(place, &names, &[&more[..], options].concat()).says(&[
+                "which column of table",
+                "is VAL? It has",
+                "--rename VAL=val",
+            ]);
+        }
+        load(place, &[&more[..], &["--rename", "VAL=val"]].concat()).exits(0);
+        let wanted = plain("id,Val,val\n1,a,b\n2,,c\n", &[Kind::Text; 3]);
+        assert_eq!(plain_rows(all_of(place, &names), &[Kind::Text; 3]), wanted);
+    });
+}
+
+pub(super) fn that_case_alone_tells_apart_are_named_as_they_are_called<P: Place>() {
+    P::for_each(|place| {
+        let files = place.files();
+        files.write("in.csv", "Name,name\na,b\n").write("in.jsonl", r#"{"Name":"a","name":"b"}"#);
+        for (file, options) in [
+            ("in.csv", ["--columns", "name"]),
+            ("in.csv", ["--drop", "name"]),
+            ("in.csv", ["--rename", "name=x"]),
+            ("in.csv", ["--null", "name=b"]),
+            ("in.csv", ["--type", "name=text"]),
+            ("in.csv", ["--not-null", "name"]),
+            ("in.jsonl", ["--drop", "name"]),
+        ] {
+            load(place, &[&[file], &options[..]].concat()).exits(2).says(&[
+                "which column is that? The source has Name, and a second one whose name, name, differs in case alone",
+                "say Name, or for the second one name_2",
+            ]);
+        }
+        assert_eq!(place.rows(&["Name"]), None);
+        load(place, &["in.csv", "--columns", "name_2", "--rename", "name_2=name"]).exits(0);
+        let wanted = plain("name\nb\n", &[Kind::Text]);
+        assert_eq!(plain_rows(all_of(place, &["name"]), &[Kind::Text]), wanted);
+    });
+}

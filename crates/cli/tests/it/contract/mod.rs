@@ -276,6 +276,8 @@ over_every_target! {
         columns::that_are_added_as_one_are_told,
         columns::that_have_to_have_a_value_are_so_in_the_table,
         columns::differ_in_case_alone_whatever_their_letters,
+        columns::that_may_be_either_of_two_are_refused,
+        columns::that_case_alone_tells_apart_are_named_as_they_are_called,
         columns::whose_names_are_too_long_are_refused,
         columns::of_json_and_parquet_are_chosen_and_added_as_well,
         columns::of_files_that_differ_are_united_where_the_user_says_so,
