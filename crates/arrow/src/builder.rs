@@ -151,8 +151,8 @@ impl Values {
                 let zone = zone.is_some();
                 let ArrowColumn { infinite_ends, takes_days, takes_far, .. } = *column;
                 let takes_days = takes_days && !zone;
-                let moments = Moments { per_second, zone, infinite_ends, takes_days, takes_far };
-                Self::Moment(Vec::new(), moments)
+                let moments = Moments::new(per_second, zone, infinite_ends);
+                Self::Moment(Vec::new(), Moments { takes_days, takes_far, ..moments })
             }
             DataType::Time64(_) => Self::Time(Vec::new(), column.takes_day_end),
             DataType::Binary if column.escapes => Self::Escaped(Runs::new()),

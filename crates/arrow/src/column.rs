@@ -30,7 +30,8 @@ pub struct ArrowColumn {
     pub strict: bool,
     /// NULL is a bad row.
     pub required: bool,
-    /// Whether the engine takes the first and the last day or moment of a type for infinity, so that they are none.
+    /// Whether the engine takes the first and the last day or moment of a type for infinity, so that they are none, and has no moments but
+    /// [`inrush_core::moments::finite_moments`].
     pub infinite_ends: bool,
     /// Whether a day alone is its midnight, where the column is of timestamps without a zone.
     pub takes_days: bool,

@@ -265,13 +265,7 @@ impl Scalar {
             }
             Self::Date => Typed::Date(value::day(text)?).write(out),
             Self::Moment { digits, zone } => {
-                let moments = Moments {
-                    per_second: 10_i64.pow(digits.into()),
-                    zone,
-                    infinite_ends: true,
-                    takes_days: false,
-                    takes_far: false,
-                };
+                let moments = Moments::new(10_i64.pow(digits.into()), zone, true);
                 let ticks = moments.read(text).ok_or_else(|| moments.misfit(text))?;
                 let nanos =
                     ticks.rem_euclid(moments.per_second) * (1_000_000_000 / moments.per_second);

@@ -5,6 +5,7 @@ use inrush_scan::{self as scan, Zone};
 use inrush_core::Type;
 use inrush_core::encode::Moment;
 use inrush_core::flow::Code;
+use inrush_core::moments::finite_moments;
 use inrush_core::value::double::{self, Specials};
 use inrush_core::value::hex;
 use inrush_core::value::rule::{self, Truths};
@@ -154,8 +155,10 @@ pub(super) fn day(value: &[u8]) -> Result<i32, Misfit> {
 fn far_day(value: &[u8]) -> Option<(i64, &[u8])> {
     const YEARS: i64 = 400;
     const DAYS: i64 = 146_097;
+    const DIGITS_MAX: usize = 12;
     let digits = value.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let (year, rest) = value.split_at_checked(digits).filter(|_| (4..=7).contains(&digits))?;
+    let is_year = (4..=DIGITS_MAX).contains(&digits);
+    let (year, rest) = value.split_at_checked(digits).filter(|_| is_year)?;
     let (month_and_day, rest) = rest.split_at_checked(6)?;
     let year: i64 = std::str::from_utf8(year).ok()?.parse().ok().filter(|year| *year > 0)?;
     let (year, rest) = match rest.strip_prefix(b" (BC)") {
@@ -206,6 +209,15 @@ impl Days {
     }
 }
 
+const DAY_SECONDS: i64 = 24 * 60 * 60;
+
+/// What a text says.
+#[inline(always)]
+fn moment(found: scan::Timestamp) -> Moment {
+    let zone = found.zone == Zone::Offset;
+    Moment { seconds: found.seconds, nanos: found.nanoseconds, zone }
+}
+
 /// A type of timestamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Moments {
@@ -213,8 +225,8 @@ pub(super) struct Moments {
     pub(super) per_second: i64,
     /// Whether they are moments of UTC, and not of whatever clock hangs there.
     pub(super) zone: bool,
-    /// Whether its first and its last are the engine's infinities.
-    pub(super) infinite_ends: bool,
+    /// Its first and its last.
+    pub(super) ends: (i64, i64),
     /// Whether a day alone is its midnight.
     pub(super) takes_days: bool,
     /// Whether texts are such as the engine writes.
@@ -222,20 +234,24 @@ pub(super) struct Moments {
 }
 
 impl Moments {
+    /// Moments that are written as in files; those of a type with `infinite_ends` are the engine's own.
+    pub(super) const fn new(per_second: i64, zone: bool, infinite_ends: bool) -> Self {
+        let ends = if infinite_ends { finite_moments(per_second) } else { (i64::MIN, i64::MAX) };
+        Self { per_second, zone, ends, takes_days: false, takes_far: false }
+    }
+
     /// In the column's unit; `None` where that has a fraction, or is out of range.
     #[inline(always)]
     pub(super) fn count(self, moment: Moment) -> Option<i64> {
         if moment.zone != self.zone {
             return None;
         }
-        let count = moment.count(self.per_second)?;
-        let is_kept = !self.infinite_ends || count.unsigned_abs() < i64::MAX.unsigned_abs();
-        is_kept.then_some(count)
+        let (first, last) = self.ends;
+        moment.count(self.per_second).filter(|count| (first..=last).contains(count))
     }
 
     /// The midnight at which a day begins, where that is what such a value means.
     pub(super) fn midnight(self, day: i32) -> Option<i64> {
-        const DAY_SECONDS: i64 = 24 * 60 * 60;
         let seconds = i64::from(day) * DAY_SECONDS;
         self.takes_days.then(|| self.count(Moment { seconds, nanos: 0, zone: false })).flatten()
     }
@@ -243,38 +259,39 @@ impl Moments {
     /// A timestamp that fits. `None` says nothing; ask [`Moments::misfit`].
     #[inline(always)]
     pub(super) fn read(self, value: &[u8]) -> Option<i64> {
-        let found = scan::read_timestamp(value)?;
-        let zone = found.zone == Zone::Offset;
-        self.count(Moment { seconds: found.seconds, nanos: found.nanoseconds, zone })
+        scan::read_timestamp(value).and_then(|found| self.count(moment(found)))
     }
 
     /// A text that [`Moments::read`] doesn't take and the engine writes.
     pub(super) fn far(self, value: &[u8]) -> Option<i64> {
-        const DAY_SECONDS: i64 = 24 * 60 * 60;
-        if !self.takes_far {
-            return None;
-        }
-        if let Some(sign) = endless(value) {
+        if let Some(sign) = endless(value).filter(|_| self.takes_far) {
             return Some(i64::from(sign) * i64::MAX);
         }
-        let (day, rest) = far_day(value)?;
-        if rest.is_empty() {
-            return self.midnight(i32::try_from(day).ok()?);
-        }
-        let found = scan::read_timestamp(&[b"1970-01-01".as_slice(), rest].concat())?;
-        let seconds = day.checked_mul(DAY_SECONDS)?.checked_add(found.seconds)?;
-        self.count(Moment { seconds, nanos: found.nanoseconds, zone: found.zone == Zone::Offset })
+        self.count(self.far_moment(value)?)
     }
 
-    /// What is wrong with a value that [`Moments::read`] doesn't take.
+    fn far_moment(self, value: &[u8]) -> Option<Moment> {
+        let (day, rest) = far_day(value).filter(|_| self.takes_far)?;
+        let seconds = day.checked_mul(DAY_SECONDS)?;
+        if rest.is_empty() {
+            return self.takes_days.then_some(Moment { seconds, nanos: 0, zone: false });
+        }
+        let time = moment(scan::read_timestamp(&[b"1970-01-01".as_slice(), rest].concat())?);
+        Some(Moment { seconds: seconds.checked_add(time.seconds)?, ..time })
+    }
+
+    /// What is wrong with a value that neither [`Moments::read`] nor [`Moments::far`] takes.
     pub(super) fn misfit(self, value: &[u8]) -> Misfit {
-        match scan::timestamp(value) {
-            Some(zone) if (zone == Zone::Offset) == self.zone => {
+        let found = scan::read_timestamp(value).map(moment).or_else(|| self.far_moment(value));
+        match found {
+            Some(found) if found.zone == self.zone => {
+                let is_fine = i64::from(found.nanos) % (1_000_000_000 / self.per_second) != 0;
                 let wanted = match self.per_second {
-                    1 => "a timestamp to the second",
-                    1_000 => "a timestamp to the millisecond",
-                    1_000_000 => "a timestamp to the microsecond",
-                    _ => "a timestamp in nanoseconds (from 1677 to 2262)",
+                    1 if is_fine => "a timestamp to the second",
+                    1_000 if is_fine => "a timestamp to the millisecond",
+                    1_000_000 if is_fine => "a timestamp to the microsecond",
+                    1_000_000_000 => "a timestamp in nanoseconds (from 1677 to 2262)",
+                    _ => "a timestamp from 290309 BC to 294247",
                 };
                 (Code::Range, wanted)
             }
@@ -322,13 +339,8 @@ mod tests {
     #[test]
     fn days_beyond_those_of_files_are_the_engines() {
         let days = |takes_far| Days { infinite_ends: true, takes_far };
-        let moments = Moments {
-            per_second: 1_000_000,
-            zone: false,
-            infinite_ends: true,
-            takes_days: true,
-            takes_far: true,
-        };
+        let micros = Moments::new(1_000_000, false, true);
+        let moments = Moments { takes_days: true, takes_far: true, ..micros };
         for (text, day) in [
             ("10000-01-01", Some(2_932_897)),
             ("0001-12-31 (BC)", Some(-719_163)),
@@ -354,6 +366,21 @@ mod tests {
         assert_eq!(moments.far(b"10000-01-01"), Some(2_932_897 * 86_400_000_000));
         assert_eq!(moments.far(b"300000-01-01 00:00:00"), None);
         assert_eq!(moments.far(b"10000-01-01 00:00:00Z"), None);
+        // Those of seconds and milliseconds are no others than those of microseconds.
+        for (per_second, last, beyond) in [
+            (1, "294247-01-10 04:00:54", "294247-01-10 04:00:55"),
+            (1_000, "294247-01-10 04:00:54.775", "294247-01-10 04:00:54.776"),
+            (1_000_000, "294247-01-10 04:00:54.775806", "294247-01-10 04:00:54.775807"),
+        ] {
+            let moments = Moments { takes_far: true, ..Moments::new(per_second, false, true) };
+            for text in [last, "290309-12-22 (BC) 00:00:00"] {
+                assert!(moments.far(text.as_bytes()).is_some(), "{text}");
+            }
+            for text in [beyond, "290309-12-21 (BC) 23:59:59", "292277026596-12-04 15:30:07"] {
+                assert_eq!(moments.far(text.as_bytes()), None, "{text}");
+                assert_eq!(moments.misfit(text.as_bytes()).0, Code::Range, "{text}");
+            }
+        }
     }
 
     #[test]
@@ -444,13 +471,7 @@ mod tests {
 
     #[test]
     fn moments_lose_no_fraction() {
-        let moments = |per_second, zone| Moments {
-            per_second,
-            zone,
-            infinite_ends: false,
-            takes_days: false,
-            takes_far: false,
-        };
+        let moments = |per_second, zone| Moments::new(per_second, zone, false);
         let local = moments(1_000_000, false);
         assert_eq!(local.read(b"1970-01-01 00:00:01.5"), Some(1_500_000));
         assert_eq!(local.read(b"1969-12-31 23:59:59.5"), Some(-500_000));
@@ -475,9 +496,9 @@ mod tests {
         ] {
             assert_eq!(nanos.read(text.as_bytes()), wanted, "{text}");
         }
-        let finite = Moments { infinite_ends: true, ..nanos };
-        assert_eq!(finite.read(b"1677-09-21 00:12:43.145224194"), Some(1 - i64::MAX));
-        assert_eq!(finite.read(b"1677-09-21 00:12:43.145224193"), None);
+        let finite = Moments::new(1_000_000_000, false, true);
+        assert_eq!(finite.read(b"1677-09-22 00:00:00"), Some(-106_751 * 86_400_000_000_000));
+        assert_eq!(finite.read(b"1677-09-21 23:59:59.999999999"), None);
     }
 
     #[test]

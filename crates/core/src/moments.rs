@@ -48,13 +48,24 @@ impl MomentFacts {
 
     /// The first of them or the last, where 64 bits of nanoseconds don't hold it; where their ends are infinities, without those.
     fn beyond_nanos(&self, infinite_ends: bool) -> Option<i128> {
-        const LAST: i64 = i64::MAX;
-        let range = if infinite_ends { 1 - LAST..=LAST - 1 } else { i64::MIN..=LAST };
-        let is_within =
-            |moment: &i128| i64::try_from(*moment).is_ok_and(|moment| range.contains(&moment));
+        const ALL: (i64, i64) = (i64::MIN, i64::MAX);
+        let (from, to) = if infinite_ends { finite_moments(1_000_000_000) } else { ALL };
+        let is_within = |moment: &i128| (from.into()..=to.into()).contains(moment);
         let (first, last) = self.span?;
         [first, last].into_iter().find(|moment| !is_within(moment))
     }
+}
+
+/// The first and the last moment of an engine whose type ends in infinities, in parts of a second of which one has `per_second`. It writes
+/// a moment as the day and the time since its midnight, so that the first one is a midnight; and it counts seconds and milliseconds in
+/// microseconds, whatever the type has room for. A moment beyond could be stored, and not be read again.
+pub const fn finite_moments(per_second: i64) -> (i64, i64) {
+    const MICROS: i64 = 1_000_000;
+    const DAY_SECONDS: i64 = 24 * 60 * 60;
+    let counted = if per_second < MICROS { MICROS } else { per_second };
+    let day = DAY_SECONDS * counted;
+    let within = counted / per_second;
+    (i64::MIN / day * day / within, (i64::MAX - 1) / within)
 }
 
 /// A moment so many nanoseconds after 1970-01-01 00:00:00, as text.
@@ -85,7 +96,7 @@ pub struct MomentLimits {
     pub nanos: bool,
     /// ... and for those of UTC.
     pub nanos_zoned: bool,
-    /// Whether the first and the last moments of that type are the engine's infinities.
+    /// Whether the first and the last moments of that type are the engine's infinities, so that it has only [`finite_moments`].
     pub infinite_ends: bool,
 }
 
@@ -227,8 +238,8 @@ mod tests {
             (both, &[NANOS, FIRST_NANO, LAST_NANO], nanos),
             (both, &[NANOS, "2262-04-11 23:47:16.854775808"], Settled::Text),
             (both, &["1677-09-21 00:12:43.145224191"], Settled::Text),
-            (infinite, &["1677-09-21 00:12:43.145224194", "2262-04-11 23:47:16.854775806"], nanos),
-            (infinite, &["1677-09-21 00:12:43.145224193"], Settled::Text),
+            (infinite, &["1677-09-22 00:00:00.000000001", "2262-04-11 23:47:16.854775806"], nanos),
+            (infinite, &["1677-09-21 23:59:59.999999999"], Settled::Text),
             (infinite, &[LAST_NANO], Settled::Text),
             (both, &["1600-01-01 00:00:00"], plain),
         ] {
@@ -239,6 +250,21 @@ mod tests {
         room.moments.digits = 9;
         assert_eq!(micros.settle(&room), Settled::Hoped);
         assert_eq!(both.settle(&room), nanos);
+    }
+
+    #[test]
+    fn moments_that_are_no_infinities_are_those_that_the_engine_writes() {
+        let text = |per_second: i64| {
+            let (first, last) = finite_moments(per_second);
+            let nanos = |count: i64| i128::from(count) * i128::from(1_000_000_000 / per_second);
+            [moment(nanos(first), false), moment(nanos(last), false)]
+        };
+        let first = "-290308-12-22 00:00:00";
+        assert_eq!(text(1), [first, "294247-01-10 04:00:54"]);
+        assert_eq!(text(1_000), [first, "294247-01-10 04:00:54.775"]);
+        assert_eq!(text(1_000_000), [first, "294247-01-10 04:00:54.775806"]);
+        let nanos = ["1677-09-22 00:00:00", "2262-04-11 23:47:16.854775806"];
+        assert_eq!(text(1_000_000_000), nanos);
     }
 
     /// The load that starts again because of another column has looked at all of them, the first load at none.

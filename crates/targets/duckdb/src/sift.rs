@@ -154,13 +154,10 @@ impl Rules {
                     let (document, document_checked) =
                         rules.document(column, &document, declared, &nested);
                     let (literal, literal_checked) = rules.cast(column, &literal, declared);
-                    // The engine has no CASE of arrays, but one of lists of them.
-                    let either = |document: &str, literal: &str| {
-                        format!(
-                            "list_extract(CASE WHEN {is_document} THEN [{document}] ELSE [{literal}] END, 1)"
-                        )
-                    };
-                    (either(&document, &literal), either(&document_checked, &literal_checked))
+                    (
+                        either(&is_document, &document, &literal),
+                        either(&is_document, &document_checked, &literal_checked),
+                    )
                 }
                 Carried::Json if ddl::has_json(job) || column.declared.is_some() => {
                     let value = format!("TRY_CAST({raw} AS JSON)");
@@ -227,14 +224,14 @@ impl Rules {
     fn cast(&mut self, column: &Column, raw: &str, declared: &str) -> (String, String) {
         let value = self.tried(raw, declared);
         // NULL in a UNION is a value of it, with a text.
-        let as_written =
-            format!("({raw} IS NULL OR CAST({value} AS VARCHAR) IS NOT DISTINCT FROM {raw})");
+        // Some values it makes and can't write: the seconds of a moment that it has rounded beyond the last.
+        let written = self.tried(&value, "VARCHAR");
+        let as_written = format!("({raw} IS NULL OR {written} IS NOT DISTINCT FROM {raw})");
         let message = format!("is not written as DuckDB writes {}", shown(declared));
         let checked = self.check(column, raw, &as_written, message);
         // That of no text would be a value with NULL in it.
-        let kept =
-            format!("CASE WHEN {raw} IS NOT NULL THEN TRY_CAST({checked} AS {declared}) END");
-        (value, kept)
+        let kept = format!("TRY_CAST({checked} AS {declared})");
+        (value, either(&format!("{raw} IS NOT NULL"), &kept, "NULL"))
     }
 
     /// What it makes of a document, and the same checked.
@@ -294,7 +291,7 @@ impl Rules {
             column: Some(column.name.clone()),
             message,
         });
-        // Not of the value itself: the engine has no CASE of arrays.
+        // Not of the value itself, see `either`.
         format!("CASE WHEN {kept} THEN {raw} ELSE error({words}) END")
     }
 
@@ -601,6 +598,11 @@ impl Rules {
         };
         inserts.into_iter().map(statement).collect()
     }
+}
+
+/// One of two values of any type: the engine has no CASE of arrays, but one of lists of them.
+fn either(condition: &str, one: &str, other: &str) -> String {
+    format!("list_extract(CASE WHEN {condition} THEN [{one}] ELSE [{other}] END, 1)")
 }
 
 /// An expression without its strings, quotes and the case of its letters: what it calls.

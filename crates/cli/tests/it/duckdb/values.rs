@@ -2,7 +2,8 @@ use std::fmt::Write as _;
 
 use arrow_array::builder::{Float64Builder, ListBuilder};
 use arrow_array::{
-    DurationMillisecondArray, Int64Array, Time64NanosecondArray, TimestampNanosecondArray,
+    DurationMillisecondArray, Int64Array, Time64NanosecondArray, TimestampMillisecondArray,
+    TimestampNanosecondArray,
 };
 use serde_json::json;
 
@@ -809,6 +810,76 @@ fn the_ends_of_days_and_moments_are_no_values() {
             fixture.load(&[&load[..], &["--strategy", strategy]].concat()).exits(3);
             let found = lines(&fixture, &db, "SELECT id, isfinite(v) FROM t ORDER BY id");
             assert_eq!(found, ["-1|~", "0|true", "1|true"], "{ty} {strategy}");
+        }
+    }
+}
+
+/// DuckDB counts seconds and milliseconds in microseconds when it writes or converts them, and a day's midnight has to be a moment, too.
+#[test]
+fn moments_that_the_engine_could_not_read_again_are_bad_rows() {
+    let Some(fixture) = fixture() else { return };
+    let first = ("290309-12-22 (BC) 00:00:00", "290309-12-21 (BC) 23:59:59");
+    let columns = [
+        ("TIMESTAMP_S", first, ("294247-01-10 04:00:54", "294247-01-10 04:00:55")),
+        ("TIMESTAMP_MS", first, ("294247-01-10 04:00:54.775", "294247-01-10 04:00:54.776")),
+        ("TIMESTAMP", first, ("294247-01-10 04:00:54.775806", "294247-01-10 04:00:54.775807")),
+        (
+            "TIMESTAMP_NS",
+            ("1677-09-22 00:00:00", "1677-09-21 23:59:59.999999999"),
+            ("2262-04-11 23:47:16.854775806", "2262-04-11 23:47:16.854775807"),
+        ),
+    ];
+    let written = "SELECT CAST(v AS VARCHAR) FROM t ORDER BY v";
+    for (ty, (first, before), (last, beyond)) in columns {
+        fixture.write("in.csv", format!("v\n{before}\n{first}\n{last}\n{beyond}\n"));
+        for strategy in STRATEGIES {
+            let db = format!("{}.duckdb", &strategy[7..]);
+            sql(&fixture, &db, &format!("CREATE OR REPLACE TABLE t (v {ty})"));
+            let load = ["in.csv", &db, "--table", "t", "--strategy", strategy];
+            let run = fixture.load(&[&load[..], &["--max-rejects", "2"]].concat()).exits(3);
+            run.prints(&["2 rows loaded"]);
+            assert_eq!(lines(&fixture, &db, written), [first, last], "{ty} {strategy}");
+            for rejects in ["in.rejects.csv", "in.rejects.csv.jsonl"] {
+                std::fs::remove_file(fixture.path(rejects)).unwrap();
+            }
+        }
+    }
+    let ends = [9_223_372_036_854_775, -9_223_372_022_400_000];
+    let moments = vec![ends[0], ends[0] + 1, ends[1], ends[1] - 1, i64::MAX, i64::MIN];
+    let moments = batch(vec![("v", column(TimestampMillisecondArray::from(moments)))]);
+    parquet(&fixture, "in.parquet", &moments, 6);
+    sql(&fixture, "m.duckdb", "CREATE TABLE t (v TIMESTAMP_MS)");
+    fixture.load(&["in.parquet", "m.duckdb", "--table", "t", "--max-rejects", "4"]).exits(3);
+    assert_eq!(lines(&fixture, "m.duckdb", written), [columns[1].1.0, columns[1].2.0]);
+    // In a list it rounds what has more digits, beyond the last one, too.
+    let rounded = "294247-01-10 04:00:54.775806";
+    fixture.write("in.csv", format!("v\n['{rounded}']\n['2024-01-31 00:00:00']\n"));
+    sql(&fixture, "l.duckdb", "CREATE TABLE t (v TIMESTAMP_S[])");
+    let run = fixture.load(&["in.csv", "l.duckdb", "--table", "t", "--max-rejects", "1"]).exits(3);
+    run.prints(&["1 row loaded"]);
+    assert_eq!(lines(&fixture, "l.duckdb", written), ["['2024-01-31 00:00:00']"]);
+}
+
+/// The engine has no CASE of arrays, by which text and NULL might be told apart.
+#[test]
+fn an_array_may_be_null_beside_one_in_the_words_of_the_engine() {
+    let Some(fixture) = fixture() else { return };
+    for (ty, text) in [
+        ("VARCHAR[2]", "[a, b]"),
+        ("INTEGER[2]", "[NULL, 2]"),
+        ("BLOB[2]", "[a, b]"),
+        ("STRUCT(a INTEGER[2])", "{'a': [1, 2]}"),
+        ("UNION(a INTEGER[2], s VARCHAR)", "x"),
+    ] {
+        fixture.write("in.csv", format!("id;n\n1;{text}\n2;\n"));
+        for strategy in ["duckdb/arrow", "duckdb/prepared"] {
+            let db = format!("{}.duckdb", &strategy[7..]);
+            sql(&fixture, &db, &format!("CREATE OR REPLACE TABLE t (id INTEGER, n {ty})"));
+            let load = ["in.csv", &db, "--table", "t", "--delimiter", ";"];
+            let rest = ["--strategy", strategy, "--verify", "checksum"];
+            fixture.load(&[&load[..], &rest].concat()).exits(0);
+            let all = "SELECT CAST(n AS VARCHAR) FROM t ORDER BY id";
+            assert_eq!(lines(&fixture, &db, all), [text, "~"], "{ty} {strategy}");
         }
     }
 }
