@@ -74,13 +74,16 @@ struct OptionFile {
     socket: Option<String>,
     ssl_ca: Option<String>,
     passed_over: Option<PathBuf>,
+    /// What the names of groups may end in that count as well.
+    suffix: String,
 }
 
 impl OptionFile {
     /// `~/.my.cnf`, as <https://dev.mysql.com/doc/refman/8.0/en/option-files.html> describes it; a later line overrides an
     /// earlier one. A file that can't be read says nothing, as for the client itself.
-    fn of_user() -> Self {
-        let mut options = Self::default();
+    fn of_user(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let suffix = variable("MYSQL_GROUP_SUFFIX").unwrap_or_default();
+        let mut options = Self { suffix, ..Self::default() };
         if let Some(home) = std::env::var_os("HOME") {
             options.read(&PathBuf::from(home).join(".my.cnf"), INCLUDES_MAX);
         }
@@ -101,7 +104,9 @@ impl OptionFile {
         let mut ours = false;
         for line in text.lines().map(str::trim) {
             if let Some((group, _)) = line.strip_prefix('[').and_then(|line| line.split_once(']')) {
-                ours = matches!(group.trim_end(), "client" | "client-server" | "client-mariadb");
+                let end = |name| group.trim_end().strip_prefix(name);
+                let mut ends = GROUPS.into_iter().filter_map(end);
+                ours = ends.any(|end| end.is_empty() || end == self.suffix);
             } else if let Some(directive) = line.strip_prefix('!') {
                 if includes_max > 0 {
                     included(directive).iter().for_each(|path| self.read(path, includes_max - 1));
@@ -123,6 +128,9 @@ impl OptionFile {
         }
     }
 }
+
+/// The groups of an option file that all clients read.
+const GROUPS: [&str; 3] = ["client", "client-server", "client-mariadb"];
 
 /// How deep option files may include others, as for the clients.
 const INCLUDES_MAX: usize = 10;
@@ -203,7 +211,8 @@ fn option_value(raw: &str) -> String {
 /// # Errors
 /// When the URL is none, names no database, or has a parameter that isn't known.
 pub(super) fn place(url: &str, spare: &Spare) -> Result<Place> {
-    let place = place_with(url, &OptionFile::of_user(), |name| std::env::var(name).ok())?;
+    let variable = |name: &str| std::env::var(name).ok();
+    let place = place_with(url, &OptionFile::of_user(variable), variable)?;
     Ok(Place { spare: spare.clone(), ..place })
 }
 
@@ -283,16 +292,22 @@ fn taken_apart(
             }
         }
     }
+    // As for the clients, the environment says what the option file doesn't.
+    let said = |name| variable(name).filter(|value| !value.is_empty());
     let host = match url.host_str().filter(|host| !host.is_empty()) {
         Some(host) => decode(host.trim_start_matches('[').trim_end_matches(']'))?,
-        None => file.host.clone().unwrap_or_else(|| "localhost".to_owned()),
+        None => {
+            let host = file.host.clone().or_else(|| said("MYSQL_HOST"));
+            host.unwrap_or_else(|| "localhost".to_owned())
+        }
     };
-    // To the clients, localhost without a port means the socket; where that is, only the option file knows.
+    // To the clients, localhost without a port means the socket; where that is, only these know.
     if socket.is_none() && host == "localhost" && url.port().is_none() {
-        socket.clone_from(&file.socket);
+        socket = file.socket.clone().or_else(|| said("MYSQL_UNIX_PORT"));
     }
-    let file_port = file.port.as_ref().and_then(|port| port.parse().ok());
-    let port = url.port().or(file_port).unwrap_or(PORT);
+    let other_port = file.port.clone().or_else(|| said("MYSQL_TCP_PORT"));
+    let other_port = other_port.and_then(|port| port.parse().ok());
+    let port = url.port().or(other_port).unwrap_or(PORT);
     let user = match url.username() {
         // As MySQL's own clients do.
         "" => file.user.clone().or_else(account).or_else(|| variable("USER")),
@@ -370,6 +385,42 @@ mod tests {
             opened("mysql://u%40x:p%2Fw@h1:5/d%20b", file, &[("MYSQL_PWD", "env")]).unwrap();
         assert_eq!((place.user.as_deref(), place.password.as_deref()), (Some("u@x"), Some("p/w")));
         assert_eq!((place.shown.as_str(), place.database.as_str()), ("h1:5", "d b"));
+    }
+
+    /// Where MariaDB's client connects to.
+    #[test]
+    fn the_environment_says_where_the_server_is_if_nothing_else_does() {
+        let all = [
+            ("MYSQL_HOST", "env"),
+            ("MYSQL_TCP_PORT", "4"),
+            ("MYSQL_UNIX_PORT", "/env.sock"),
+            ("MYSQL_PWD", ""),
+        ];
+        let shown = |url, file, from| opened(url, file, &all[from..]).unwrap().shown;
+        assert_eq!(shown("mysql:///d", "", 0), "env:4");
+        assert_eq!(shown("mysql://h/d", "", 0), "h:4");
+        assert_eq!(shown("mysql://h:5/d", "", 0), "h:5");
+        assert_eq!(shown("mysql:///d", "[client]\nhost=h\nport=6\n", 0), "h:6");
+        assert_eq!(shown("mysql:///d", "", 1), "/env.sock");
+        assert_eq!(shown("mysql://localhost:5/d", "", 1), "localhost:5");
+        assert_eq!(shown("mysql:///d", "[client]\nsocket=/s\n", 1), "/s");
+        assert_eq!(
+            opened("mysql:///d", "", &[("MYSQL_HOST", "")]).unwrap().shown,
+            "localhost:3306"
+        );
+    }
+
+    #[test]
+    fn groups_with_the_suffix_of_the_environment_count_in_their_order() {
+        let host = |suffix: &str, file: &str| {
+            let mut options = OptionFile { suffix: suffix.to_owned(), ..OptionFile::default() };
+            options.parse(file, INCLUDES_MAX);
+            options.host
+        };
+        let file = "[client]\nhost=a\n[client_x]\nhost=b\n[client_y]\nhost=c\n";
+        let own = |text: &str| Some(text.to_owned());
+        assert_eq!([host("", file), host("_x", file)], [own("a"), own("b")]);
+        assert_eq!(host("_x", "[client_x]\nhost=b\n[client]\nhost=a\n"), own("a"));
     }
 
     /// What MariaDB's `my_print_defaults` prints of these lines.

@@ -374,6 +374,40 @@ fn places_and_styles_change_nothing_of_the_values() {
 }
 
 #[test]
+fn the_environment_has_sessions_begin_as_those_of_psql() {
+    for_each_server(|server| {
+        let columns = "id int, zoned timestamptz, days daterange";
+        let row = "1,2024-07-08 09:10:11,\"[01/02/2024,03/02/2024)\"\n";
+        server.write("t.csv", format!("id,zoned,days\n{row}"));
+        let path = server.path("t.csv");
+        let copy = format!("\\copy t from '{}' csv header", path.display());
+        let tokyo = format!("{}&options=-c%20timezone%3DAsia/Tokyo", server.url());
+        let rows = |seconds: i64, month: i64| rows![[seconds, month]];
+        let found = "SELECT extract(epoch FROM zoned)::int - 1720422611, extract(month FROM lower(days))::int FROM t";
+        for (url, environment, wanted) in [
+            (server.url(), &[("PGTZ", "Europe/Berlin")][..], rows(0, 1)),
+            (tokyo.clone(), &[("PGTZ", "Europe/Berlin"), ("PGDATESTYLE", "SQL, DMY")], rows(0, 2)),
+            (tokyo, &[("PGTZ", "default"), ("PGDATESTYLE", "DEFAULT")], rows(-25_200, 1)),
+        ] {
+            let load = ["load", "t.csv", &url, "--table", "t", "--if-exists", "append"];
+            let mut commands = [server.command(&load), psql()];
+            commands[1].args(["-X", "-q", "-d", &url, "-c", &copy]);
+            for command in &mut commands {
+                server.drop_table("t").sql(&format!("CREATE TABLE t ({columns})"));
+                let run = finish(start(command.envs(environment.iter().copied())), b"");
+                Outcome::of(format!("{command:?}"), run).exits(0);
+                assert_eq!(server.query(found), wanted, "{command:?}");
+            }
+        }
+        let mut load = server.command(&["load", "t.csv", &server.url(), "--table", "t"]);
+        let run = finish(start(load.env("PGTZ", "Nowhere")), b"");
+        Outcome::of("load with PGTZ=Nowhere".to_owned(), run)
+            .exits(1)
+            .says(&["TimeZone", "Nowhere"]);
+    });
+}
+
+#[test]
 fn moments_without_an_offset_are_those_of_the_servers_zone_which_the_server_itself_reads() {
     for_each_server(|server| {
         server.write("t.csv", "id,zoned\n1,2024-07-08 09:10:11\n2,2024-07-08 09:10:11+00\n");

@@ -169,6 +169,7 @@ fn place_with(text: &str, surroundings: &Surroundings<'_>) -> Result<Place> {
     let mut options =
         vec![("application_name", application_name.unwrap_or_else(|| "inrush".to_owned()))];
     options.extend(get("options").map(|arguments| ("options", arguments)));
+    options.extend(parameter::of_session(|name| surroundings.variable(name)));
 
     let (passwords, authority) = (Passwords::of(&settings, surroundings), authority(surroundings));
     let servers = addresses(&settings, surroundings.socket_directories)?.into_iter().map(|found| {

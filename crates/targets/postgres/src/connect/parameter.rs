@@ -27,6 +27,8 @@ const NO_IDENTITY: &str = "client certificates are not supported";
 const NO_OAUTH: &str = "OAuth is not supported";
 const NO_REVOCATION: &str = "revoked certificates are not looked up";
 
+/// Those that the environment may set have their variable, but for what changes nothing of where rows go and how safely: an idle one, the
+/// order of the hosts, whether TLS is negotiated, the client's certificate, for which a server that wants one asks.
 static KNOWN: [Parameter; 52] = [
     set("host", "PGHOST", Used),
     set("hostaddr", "PGHOSTADDR", Used),
@@ -68,7 +70,7 @@ static KNOWN: [Parameter; 52] = [
     set("gssencmode", "PGGSSENCMODE", Only(&["disable", "prefer"], NO_GSS)),
     named("load_balance_hosts", Only(&["disable"], "hosts are tried in their order")),
     named("sslnegotiation", Only(&["postgres"], "the server is asked for TLS first")),
-    named("sslsni", Only(&["1"], "the host's name is sent when TLS begins")),
+    set("sslsni", "PGSSLSNI", Only(&["1"], "the host's name is sent when TLS begins")),
     set(
         "ssl_min_protocol_version",
         "PGSSLMINPROTOCOLVERSION",
@@ -80,7 +82,7 @@ static KNOWN: [Parameter; 52] = [
         Only(&["TLSv1.3"], "both TLS 1.2 and 1.3 are offered"),
     ),
     set("min_protocol_version", "PGMINPROTOCOLVERSION", Only(&["3.0"], "version 3.0 is spoken")),
-    named("sslcertmode", Only(&["disable", "allow"], NO_IDENTITY)),
+    set("sslcertmode", "PGSSLCERTMODE", Only(&["disable", "allow"], NO_IDENTITY)),
     named(
         "tcp_user_timeout",
         Only(&["0"], "it is not supported; read_timeout=SECONDS limits the wait for an answer"),
@@ -104,6 +106,23 @@ static KNOWN: [Parameter; 52] = [
     named("oauth_client_secret", Refused(NO_OAUTH)),
     named("oauth_scope", Refused(NO_OAUTH)),
 ];
+
+const REQUIRE_TLS: &str = "PGREQUIRESSL";
+
+/// What a session begins with that the environment alone may say, and the server's name for it.
+const OF_SESSION: [(&str, &str); 3] =
+    [("PGDATESTYLE", "datestyle"), ("PGTZ", "timezone"), ("PGGEQO", "geqo")];
+
+/// What the environment has sessions begin with. Sent behind `options`, it stands above them; `default` leaves it to the server.
+pub(super) fn of_session(
+    variable: impl Fn(&str) -> Option<String>,
+) -> impl Iterator<Item = (&'static str, String)> {
+    let said = move |(name, setting): (&str, &'static str)| Some((setting, variable(name)?));
+    OF_SESSION
+        .into_iter()
+        .filter_map(said)
+        .filter(|(_, value)| !value.eq_ignore_ascii_case("default"))
+}
 
 const fn set(name: &'static str, variable: &'static str, matter: Matter) -> Parameter {
     Parameter { name, variable: Some(variable), matter }
@@ -159,7 +178,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Sets what the environment knows and isn't set yet.
+    /// Sets what the environment knows and isn't set yet. As in libpq, an old variable asks for encryption where nothing else says of it.
     pub(super) fn add_environment(
         &mut self,
         variable: impl Fn(&str) -> Option<String>,
@@ -172,7 +191,11 @@ impl Settings {
                 return Err(what);
             }
         }
-        Ok(())
+        let old = variable(REQUIRE_TLS).filter(|value| value.starts_with('1'));
+        match old.map(|_| self.add("sslmode", "require", REQUIRE_TLS.to_owned())) {
+            Some(Err(Wrong::Refused(what))) => Err(what),
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&str> {

@@ -248,6 +248,47 @@ fn other_parameters_are_used_idle_or_refused() {
     assert!(failure("postgres://h/d", &[("USER", "")]).contains("no user"));
 }
 
+/// As libpq's first message has it, in which what comes later counts.
+#[test]
+fn the_environment_says_what_a_session_begins_with() {
+    let options = |url, variables: &[_]| opened(url, variables).unwrap().options.split_off(1);
+    let all = [
+        ("PGTZ", "Asia/Tokyo"),
+        ("PGDATESTYLE", "SQL, DMY"),
+        ("PGGEQO", "off"),
+        ("PGOPTIONS", "-c a=b"),
+    ];
+    let wanted = [
+        ("options", "-c a=b"),
+        ("datestyle", "SQL, DMY"),
+        ("timezone", "Asia/Tokyo"),
+        ("geqo", "off"),
+    ];
+    let wanted = wanted.map(|(name, value)| (name, value.to_owned()));
+    assert_eq!(options("postgres://h/d", &all), wanted);
+    let in_url = "postgres://h/d?options=-c%20timezone%3DUTC";
+    let both = [("options", "-c timezone=UTC"), ("timezone", "Asia/Tokyo")];
+    assert_eq!(options(in_url, &all[..1]), both.map(|(name, value)| (name, value.to_owned())));
+    assert_eq!(options("postgres://h/d", &[("PGTZ", "Default")]), []);
+    // What is empty the server refuses.
+    assert_eq!(options("postgres://h/d", &[("PGTZ", "")]), [("timezone", String::new())]);
+    assert!(failure("postgres://h/d?timezone=UTC", &[]).contains("unknown parameter timezone"));
+}
+
+#[test]
+fn what_the_environment_says_of_encryption_is_not_left_out() {
+    let tls = |url, variables: &[_]| opened(url, variables).unwrap().servers[0].tls.clone();
+    let (local, old) = ("postgres://localhost/d", ("PGREQUIRESSL", "1"));
+    let require = tls(local, &[("PGSSLMODE", "require")]);
+    assert_eq!(tls(local, &[old]), require);
+    assert_ne!(tls(local, &[("PGREQUIRESSL", "0")]), require);
+    assert_ne!(tls(local, &[old, ("PGSSLMODE", "prefer")]), require);
+    assert_ne!(tls("postgres://localhost/d?sslmode=prefer", &[old]), require);
+    for variable in [("PGSSLCERTMODE", "require"), ("PGSSLSNI", "0")] {
+        assert!(failure(local, &[variable]).contains(variable.0), "{variable:?}");
+    }
+}
+
 #[test]
 fn the_account_is_the_user_where_nobody_names_one() {
     let user = |url, variables: &[(&str, &str)]| {
