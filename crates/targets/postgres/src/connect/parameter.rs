@@ -107,8 +107,6 @@ static KNOWN: [Parameter; 52] = [
     named("oauth_scope", Refused(NO_OAUTH)),
 ];
 
-const REQUIRE_TLS: &str = "PGREQUIRESSL";
-
 /// What a session begins with that the environment alone may say, and the server's name for it.
 const OF_SESSION: [(&str, &str); 3] =
     [("PGDATESTYLE", "datestyle"), ("PGTZ", "timezone"), ("PGGEQO", "geqo")];
@@ -178,7 +176,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Sets what the environment knows and isn't set yet. As in libpq, an old variable asks for encryption where nothing else says of it.
+    /// Sets what the environment knows and isn't set yet.
     pub(super) fn add_environment(
         &mut self,
         variable: impl Fn(&str) -> Option<String>,
@@ -191,11 +189,7 @@ impl Settings {
                 return Err(what);
             }
         }
-        let old = variable(REQUIRE_TLS).filter(|value| value.starts_with('1'));
-        match old.map(|_| self.add("sslmode", "require", REQUIRE_TLS.to_owned())) {
-            Some(Err(Wrong::Refused(what))) => Err(what),
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&str> {
