@@ -30,6 +30,8 @@ pub(super) struct Found {
     pub(super) rivals: Vec<u8>,
     /// Whether each record is one field.
     pub(super) is_one_column: bool,
+    /// Whether no more than half of the records have the same number of fields, and more than one.
+    pub(super) is_ragged: bool,
     /// Lines before the first with the usual number of fields, if all of them have far fewer: a title.
     pub(super) title_lines: usize,
     /// Whether these have as many fields, most of them empty, as programs fill up all lines of a sheet.
@@ -45,6 +47,7 @@ impl Found {
             dialect: Dialect::csv(),
             rivals: Vec::new(),
             is_one_column: false,
+            is_ragged: false,
             title_lines: 0,
             title_is_filled_up: false,
             is_spaced: false,
@@ -86,6 +89,7 @@ pub(super) fn choose(
         dialect: chosen.dialect.clone(),
         rivals: rivals.iter().map(|reading| reading.dialect.delimiter).collect(),
         is_one_column: chosen.is_one_column(),
+        is_ragged: !chosen.separates(),
         title_lines: chosen.title_lines(head),
         title_is_filled_up: chosen.starts_regular(),
         is_spaced: chosen.is_spaced(),
@@ -148,9 +152,18 @@ fn ragged(readings: &[Reading], default: u8) -> Option<&Reading> {
 }
 
 /// A delimiter that is not looked for and would give every record the same number of fields, and how many. `dialect` is
-/// the one that found a single column.
-pub(super) fn pointed_out(head: &[u8], whole: bool, dialect: &Dialect) -> Option<(u8, usize)> {
-    OTHERS.iter().find_map(|&delimiter| {
+/// the one that was found, and `is_ragged` whether it does so to no more than half of the records. Of others a blank or a colon may be
+/// part of each record, and a control character is none of any text.
+pub(super) fn pointed_out(
+    head: &[u8],
+    whole: bool,
+    dialect: &Dialect,
+    is_ragged: bool,
+) -> Option<(u8, usize)> {
+    let may_be = |delimiter: &&u8| {
+        (is_ragged || delimiter.is_ascii_control()) && memchr::memchr(**delimiter, head).is_some()
+    };
+    OTHERS.iter().filter(may_be).find_map(|&delimiter| {
         let dialect = Dialect { delimiter, ..dialect.clone() };
         dialect.check().ok()?;
         let reading = Reading::of(Records::new(head, whole, &dialect), head, &dialect, Vec::new());

@@ -24,6 +24,8 @@ pub(crate) struct Below<'a> {
     pub seen: &'a [Observed],
     /// In which columns all values are written in one way that an option reads, and the field above them is not.
     pub are_other_forms: &'a [bool],
+    /// In which columns all values are texts that are written as the field above them is: of one form, or of one kind that names no column.
+    pub are_alike: &'a [bool],
 }
 
 /// Whether the first record names the columns. `first` is what was seen of its fields, nothing of those that are NULL or may be, and
@@ -41,14 +43,22 @@ pub(crate) fn header(
     known: Option<&[String]>,
     columns: &ColumnRequest,
 ) -> HeaderVerdict {
-    let Below { seen: rest, are_other_forms } = *below;
+    let Below { seen: rest, are_other_forms, are_alike } = *below;
     let verdict = |header, proven, why| HeaderVerdict { header: Some(header), why, proven };
     let fields: Vec<FirstField> = names
         .iter()
-        .zip(first.iter().zip(rest).zip(are_other_forms))
-        .map(|(name, ((first, rest), is_of_form))| {
+        .zip(first.iter().zip(rest))
+        .zip(are_other_forms.iter().zip(are_alike))
+        .map(|((name, (first, rest)), (is_of_form, is_written_alike))| {
             let is_known = known.is_some_and(|known| columns.knows(name.trim(), known));
-            FirstField { is_known, is_above_form: *is_of_form, ..FirstField::of(name, first, rest) }
+            let field = FirstField::of(name, first, rest);
+            FirstField {
+                is_known,
+                is_word: field.is_word && !is_written_alike,
+                is_above_form: *is_of_form,
+                is_written_alike: *is_written_alike,
+                ..field
+            }
         })
         .collect();
     let hits = fields.iter().filter(|field| field.is_known).count();
@@ -105,7 +115,8 @@ pub(crate) fn header(
         |field: &FirstField| (field.rest != Type::Text || field.is_above_form) && !field.is_alike();
     if has_values {
         // A line of numbers alone is data; one with words as well may be a header such as country,2019,2020.
-        let proven = fields.iter().all(|field| field.is_value() || field.is_null);
+        let is_typed = |field: &FirstField| field.ty != Type::Text;
+        let proven = fields.iter().all(|field| is_typed(field) || field.is_null);
         // A table of settings has values of many kinds: `retries,3` above `verbose,true`. Where there is one such column, or one row below,
         // the line is a row of it.
         let values = || fields.iter().filter(|field| field.is_value());
@@ -130,6 +141,10 @@ pub(crate) fn header(
             );
         }
         let why = match fields.iter().any(FirstField::is_alike) {
+            _ if !fields.iter().any(is_typed) => match fields.iter().any(|field| field.is_word) {
+                true => "the first line has values that are written as the others are",
+                false => NO_WORD,
+            },
             true => "the first line has numbers or dates like the others",
             false => "the first line has numbers or dates itself",
         };
@@ -144,7 +159,7 @@ pub(crate) fn header(
         && !fields.iter().any(|field| field.is_word)
         && (values.peek().is_none() || !values.all(is_above_others))
     {
-        return verdict(false, false, "the first line has no word in it");
+        return verdict(false, false, NO_WORD);
     }
     if known.is_none() && has_null {
         return verdict(false, false, "a field of the first line is a spelling of NULL");
@@ -161,6 +176,8 @@ pub(crate) fn header(
     }
 }
 
+const NO_WORD: &str = "the first line has no word in it";
+
 /// A field of the first line, and the column below it.
 struct FirstField<'a> {
     text: &'a str,
@@ -175,6 +192,8 @@ struct FirstField<'a> {
     rest: Type,
     /// Whether the others are texts that are written in one way that an option reads, and it is written otherwise.
     is_above_form: bool,
+    /// Whether they are texts that are written as it is.
+    is_written_alike: bool,
 }
 
 impl<'a> FirstField<'a> {
@@ -191,7 +210,8 @@ impl<'a> FirstField<'a> {
             // A text that looks like a number is one only where a sheet says that it is text: its years above columns.
             && (has(char::is_alphabetic) || !has(char::is_numeric) || type_of(text) != Type::Text);
         let rest = rest.ty();
-        Self { text, is_null, is_known: false, is_word, ty, rest, is_above_form: false }
+        let (is_known, is_above_form, is_written_alike) = (false, false, false);
+        Self { text, is_null, is_known, is_word, ty, rest, is_above_form, is_written_alike }
     }
 
     /// Whether it is a word where the others are none.
@@ -206,21 +226,33 @@ impl<'a> FirstField<'a> {
 
     /// Whether it is a number, a day or another value that columns are hardly called.
     fn is_value(&self) -> bool {
-        !self.is_null && self.ty != Type::Text
+        !self.is_null && (self.ty != Type::Text || self.is_written_alike)
+    }
+
+    /// The number that it is, or that the digits of one with signs are: `5%`, `12:30`.
+    fn number(&self) -> Option<f64> {
+        let is_sign = |c: char| !c.is_alphanumeric() && !matches!(c, '.' | '-');
+        match self.is_written_alike {
+            true => self.text.replace(is_sign, "").parse().ok(),
+            false => self.text.parse().ok(),
+        }
     }
 
     /// Whether it is such a value, as the others in its column are.
     fn is_alike(&self) -> bool {
-        self.is_value()
-            && match (Family::of(self.ty), Family::of(self.rest)) {
-                // Truths may be 0 and 1 as well.
-                (Some(Family::Number), Some(Family::Truth)) => matches!(self.text, "0" | "1"),
-                // Documents may be numbers.
-                (Some(Family::Number | Family::Truth), None) if self.rest == Type::Json => true,
-                (Some(Family::Day | Family::Moment), Some(Family::Day | Family::Moment)) => true,
-                (Some(own), Some(others)) => own == others,
-                _ => self.ty == self.rest,
-            }
+        self.is_written_alike
+            || self.is_value()
+                && match (Family::of(self.ty), Family::of(self.rest)) {
+                    // Truths may be 0 and 1 as well.
+                    (Some(Family::Number), Some(Family::Truth)) => matches!(self.text, "0" | "1"),
+                    // Documents may be numbers.
+                    (Some(Family::Number | Family::Truth), None) if self.rest == Type::Json => true,
+                    (Some(Family::Day | Family::Moment), Some(Family::Day | Family::Moment)) => {
+                        true
+                    }
+                    (Some(own), Some(others)) => own == others,
+                    _ => self.ty == self.rest,
+                }
     }
 }
 
@@ -250,7 +282,7 @@ fn are_headings(fields: &[FirstField], rest: &[Observed]) -> bool {
         return false;
     }
     let headings: Option<Vec<f64>> =
-        behind.iter().filter(|field| !field.is_null).map(|field| field.text.parse().ok()).collect();
+        behind.iter().filter(|field| !field.is_null).map(FirstField::number).collect();
     // Of two that fall one would be as good as any other.
     let rise_or_fall = |headings: Vec<f64>| {
         headings.len() > 1 && headings.windows(2).all(|two| two[0] < two[1])
@@ -320,6 +352,7 @@ fn written_otherwise(text: &str) -> Type {
 mod tests {
     use super::*;
     use crate::infer::{Spot, is_null_like};
+    use crate::proposal::Forms;
 
     /// The verdict about the first of these lines, where no table is there: whether it is a header, and whether that is proven.
     fn of(text: &str, known: Option<&[String]>) -> (Option<bool>, bool) {
@@ -339,8 +372,17 @@ mod tests {
         let has_null = trimmed.iter().filter(|it| !it.is_empty()).any(is_null);
         let values = trimmed.iter().map(|it| if is_null(it) { "" } else { *it });
         let first = seen(&mut std::iter::once(values.collect()));
-        let (seen, forms) = (seen(&mut lines), vec![false; names.len()]);
-        let below = Below { seen: &seen, are_other_forms: &forms };
+        let values: Vec<Vec<&str>> = lines.collect();
+        let seen = seen(&mut values.iter().cloned());
+        let is_alike = |(at, name): (usize, &&str)| {
+            let Some(mut forms) = Forms::like(name) else { return false };
+            let below = values.iter().map(|line| line[at]).filter(|value| !value.is_empty());
+            below.for_each(|value| forms.add(value.as_bytes(), None, &mut Vec::new()));
+            forms.are_alike() && seen[at].ty() == Type::Text
+        };
+        let are_alike: Vec<bool> = trimmed.iter().enumerate().map(is_alike).collect();
+        let forms = vec![false; names.len()];
+        let below = Below { seen: &seen, are_other_forms: &forms, are_alike: &are_alike };
         let verdict = header(&names, &first, has_null, &below, known, &ColumnRequest::default());
         (verdict.header, verdict.proven)
     }
@@ -404,6 +446,54 @@ mod tests {
             ("item,5\nfoo,2024-01-01", false, false),
             ("100022,100025\nTRUE,FALSE", false, true),
             ("1,2\n3,4", false, true),
+        ] {
+            assert_eq!(of(text, None), (Some(header), proven), "{text}");
+        }
+        // Values that are of no type, where the others are written alike.
+        for (value, other, name) in [
+            ("12:30", "13:40", "12:35"),
+            ("9:30", "10:05:17", "9:30"),
+            ("12:30:15.25", "9:05:00", "12:30:15"),
+            ("12:30 PM", "1:05 am", "12:30 PM"),
+            ("1/2/2024 12:30", "13/2/2024 00:00", "12:35"),
+            ("1/2/2024 12:30:05 PM", "1/12/2024 01:00:00 AM", "12:30 PM"),
+            ("2024-01-05 12:00 PM", "2024-01-06 01:30 AM", "2024-01-05 12:00 PM"),
+            ("5 Jan 2024", "17 Mar 2024", "5 Jan"),
+            ("$5", "$1,299.00", "$100"),
+            ("5 EUR", "7 EUR", "5 EUR"),
+            ("5%", "12.5%", "95%"),
+            (
+                "7d444840-9dc0-11d1-b245-5ffdce74fad2",
+                "00000000-0000-0000-0000-00000000000A",
+                "uuid",
+            ),
+            (
+                "d41d8cd98f00b204e9800998ecf8427e",
+                "900150983cd24fb0d6963f7d28e17f72",
+                "d41d8cd98f00b204",
+            ),
+            ("10.0.0.1", "192.168.1.255", "ip"),
+            ("::1", "fe80::1", "a::b::c"),
+            ("10.0.0.0/8", "172.16.0.0/12", "10/8"),
+            ("ann@example.org", "b.c@d.example.org", "ann@home"),
+            ("https://example.org/", "http://a/b?c", "a://"),
+        ] {
+            let data = (Some(false), false);
+            assert_eq!(of(&format!("{value},Bob\n{other},Ann"), None), data, "{value}");
+            assert_eq!(of(&format!(" {value} ,Bob\n {other},Ann"), None), data, "{value}");
+            // The same above others is a name: a time in a timetable, a percentile.
+            let header = (Some(true), false);
+            assert_eq!(of(&format!("who,{name}\nAnn,x1\nBob,x2"), None), header, "{name}");
+        }
+        for (text, header, proven) in [
+            ("train,12:30,13:30\nR1,x,-\nR2,-,x", true, false),
+            ("train,12:30,13:30\n1,08:31,09:31\n2,08:32,09:32", true, false),
+            ("year,5%,50%,95%\n2019,1.5%,7%,9%\n2020,1.4%,7%,9%", true, false),
+            ("group,5%,95%\na,1.5,9\nb,2.5,9", true, false),
+            ("item,$100\na,5\nb,6", true, false),
+            ("ann,12:30\nbob,13:40", false, false),
+            ("y,x\ny,ann\nn,bob", true, false),
+            ("id,y\n1,y\n2,n", true, true),
         ] {
             assert_eq!(of(text, None), (Some(header), proven), "{text}");
         }

@@ -53,6 +53,12 @@ pub(crate) fn at_end(text: &[u8]) -> Option<&str> {
     lines.take(LINES_MAX).find_map(footer)
 }
 
+/// Whether a whole text ends in that character of DOS behind the last value, and not on a line of its own, of which [`footer`] knows.
+pub(crate) fn ends_as_dos(text: &[u8]) -> bool {
+    let before = text.trim_ascii_end().strip_suffix(DOS_END.0.as_bytes());
+    before.is_some_and(|before| !matches!(before.last(), None | Some(b'\n' | b'\r' | 0x1a)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,6 +81,21 @@ mod tests {
             ["", "3", "3 rows", "(three rows)", "(3 rows left)", "(3)", "(", "rows.", "3 rows.x"]
         {
             assert_eq!(footer(line.as_bytes()), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_dos_is_told_behind_a_value_and_on_a_line_of_its_own() {
+        for (text, is_behind) in [
+            ("id,v\n1,a\u{1a}", true),
+            ("id,v\r\n1,a\u{1a}\r\n", true),
+            ("id,v\n1,\u{1a}", true),
+            ("id,v\n1,a\n\u{1a}", false),
+            ("\u{1a}", false),
+            ("id,v\n1,\u{1a}\n2,b\n", false),
+            ("", false),
+        ] {
+            assert_eq!(ends_as_dos(text.as_bytes()), is_behind, "{text:?}");
         }
     }
 

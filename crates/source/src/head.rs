@@ -259,7 +259,7 @@ fn is_mostly_text(text: &[u8]) -> bool {
 }
 
 /// Files that are not text, by their first bytes, and what to do with them.
-const BINARIES: [(&[u8], &str, &str); 41] = [
+const BINARIES: [(&[u8], &str, &str); 47] = [
     (
         signature::PARQUET,
         "a compressed Parquet file",
@@ -302,7 +302,11 @@ const BINARIES: [(&[u8], &str, &str); 41] = [
         "an R file",
         "load('FILE') in R, then arrow::write_parquet(OBJECT, 'OUT.parquet'), or write.csv(OBJECT, 'OUT.csv', na = '', row.names = FALSE), which keeps 15 digits",
     ),
-    (b"\x80\x04\x95", "a Python pickle", "save it as CSV or Parquet with Python"),
+    // Protocols 2 and later begin with their number, and those from 4 on with a frame (PEP 307, PEP 3154, PEP 574).
+    (b"\x80\x02", PICKLE, PICKLE_ADVICE),
+    (b"\x80\x03", PICKLE, PICKLE_ADVICE),
+    (b"\x80\x04\x95", PICKLE, PICKLE_ADVICE),
+    (b"\x80\x05\x95", PICKLE, PICKLE_ADVICE),
     (b"\xfebin", "a binary log of MySQL", "mysqlbinlog reads it"),
     (b"TAPE", "a backup of SQL Server", "restore it there: RESTORE DATABASE"),
     (b"CDF\x01", "a NetCDF file", "convert it first: ncdump, or xarray"),
@@ -317,8 +321,18 @@ const BINARIES: [(&[u8], &str, &str); 41] = [
     (b"Obj\x01", "an Avro file", "convert it to Parquet or JSON Lines first"),
     (b"\x89HDF", "an HDF5 file", "convert it to Parquet or CSV first"),
     (b"\x93NUMPY", "a NumPy array", "convert it to CSV first: numpy.savetxt"),
-    (b"<stata_dta>", "a Stata file", "export it as CSV"),
+    // From version 117 on (https://www.stata.com/help.cgi?dta); for those before, see `is_old_stata`.
+    (b"<stata_dta>", STATA, "export it as CSV"),
     (b"$FL2", "an SPSS file", "export it as CSV"),
+    // Compressed by zlib (https://www.gnu.org/software/pspp/pspp-dev/html_node/File-Header-Record.html).
+    (b"$FL3", "an SPSS file", "export it as CSV"),
+    // The first record of versions 5 and 8 (SAS, TS-140: the record layout of a data set in SAS transport format).
+    (b"HEADER RECORD*******LIB", "a SAS transport file", SAS_ADVICE),
+    (
+        b"\0\0\0\0\0\0\0\0\0\0\0\0\xc2\xea\x81\x60\xb3\x14\x11\xcf\xbd\x92\x08\0\x09\xc7\x31\x8c\x18\x1f\x10\x11",
+        "a SAS data set",
+        SAS_ADVICE,
+    ),
     (b"%PDF", "a PDF document", "name a CSV or TSV file"),
     (b"\x7fELF", "a program", "name a CSV or TSV file"),
     (b"\x89PNG", "a picture", "name a CSV or TSV file"),
@@ -326,6 +340,11 @@ const BINARIES: [(&[u8], &str, &str); 41] = [
     (b"\xff\xd8\xff", "a picture", "name a CSV or TSV file"),
     (b"\xd0\xcf\x11\xe0", "an old Office document", WITHIN_ADVICE),
 ];
+
+const PICKLE: &str = "a Python pickle";
+const PICKLE_ADVICE: &str = "save it as CSV or Parquet with Python";
+const STATA: &str = "a Stata file";
+const SAS_ADVICE: &str = "export it as CSV, or convert it with pandas: pandas.read_sas reads it";
 
 /// For what only its own library can decrypt.
 pub(super) const DECRYPT_PARQUET: &str =
@@ -355,6 +374,12 @@ fn is_dbase(text: &[u8]) -> bool {
         && (ends(0) || ends(1) || ends(263))
 }
 
+/// Whether these are the first bytes of a Stata file before version 117: the version, the order of bytes, 1 for a file of data, and with
+/// zeros behind its label and its time (<https://www.stata.com/help.cgi?dta_115>).
+fn is_old_stata(text: &[u8]) -> bool {
+    matches!(text, [104..=115, 1 | 2, 1, ..]) && text.contains(&0)
+}
+
 /// Refuses what is no text: by its first bytes, or because there are NULs among them, if `may_be_any` says that no encoding is
 /// named.
 fn refuse_binary(name: &str, text: &[u8], may_be_any: bool) -> Result<()> {
@@ -374,6 +399,10 @@ fn refuse_binary(name: &str, text: &[u8], may_be_any: bool) -> Result<()> {
         return Err(
             Error::source(format!("{name} is a tar archive, not text")).advise(WITHIN_ADVICE)
         );
+    }
+    if is_old_stata(text) {
+        return Err(Error::source(format!("{name} is {STATA}, not text"))
+            .advise("export it as CSV; pandas.read_stata reads it as well"));
     }
     if is_dbase(text) {
         return Err(Error::source(format!("{name} is a dBase table, not text"))

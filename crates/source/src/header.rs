@@ -9,6 +9,7 @@ use crate::first_line::{self, Below, HeaderVerdict};
 use crate::head::{Head, lead};
 use crate::infer::{Observed, Spot, is_null_like};
 use crate::look::Records;
+use crate::proposal::Forms;
 use crate::sample::Sample;
 use crate::sniff::{self, First};
 use crate::{Place, Source, apart, decode, quoting};
@@ -168,7 +169,7 @@ impl Source {
         let numbers: Vec<String> = (1..=names.len()).map(column_name).collect();
         let known_as = [&names, &numbers].map(|names| names.iter().map(String::as_str).collect());
         let trimmed: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
-        let are_bytes = [trimmed, numbers.clone()].map(|names| self.read.are_bytes(&names));
+        let are_bytes = [&trimmed, &numbers].map(|names| self.read.are_bytes(names));
         self.bytes = are_bytes.into_iter().find(|are| !are.is_empty()).unwrap_or_default();
         self.nulls = Nulls::of(&self.read.nulls, &known_as);
         // As in rows, a spelling of NULL is compared with what is written: of `\N` an escape leaves an N.
@@ -218,8 +219,13 @@ impl Source {
                 pairs.map(|(rest, both)| rest.is_some() && both.is_none()).collect()
             }
         };
+        let likes = trimmed.iter().zip(&seen).zip(&first).map(|((name, seen), first)| {
+            let is_text = seen.ty() == Type::Text && *first != Observed::default();
+            is_text.then(|| Forms::like(name)).flatten()
+        });
+        let alike = self.compare(likes.collect(), Forms::are_alike, vec![Sample::of(0, rest)]);
         (self.orders, self.widths) = before;
-        let below = Below { seen: &seen, are_other_forms: &below };
+        let below = Below { seen: &seen, are_other_forms: &below, are_alike: &alike };
         let verdict =
             first_line::header(&names, &first, has_null, &below, known, &self.read.columns);
         (verdict, seen)

@@ -317,6 +317,12 @@ impl Source {
                 )));
             }
             separator_line::keep(head, dialect.delimiter, request)?;
+            if head.whole && footer::ends_as_dos(&head.text) {
+                warnings.push(format!(
+                    "{}: the last value ends in U+001A, which is how DOS ended its files: tr -d '\\032' leaves it out",
+                    head.input.name
+                ));
+            }
             if head.whole && sniff::ends_in_half(&head.text, &dialect) {
                 warnings.push(format!(
                     "{}: the file ends in the middle of its last line end, and the CR is part of the last value: fetch the file again",
@@ -461,7 +467,7 @@ impl Source {
             header_is_detected: true,
             reasons,
             warnings,
-            title: sniffed.title.or(unnamed),
+            title: sniffed.widths.or(unnamed),
             bytes,
             row_bytes,
             rows_seen: rows,

@@ -1,6 +1,7 @@
 //! Columns of text whose values are all written in one way that an option reads: what to say to have them read so. Nothing is read
 //! otherwise than it is written unless the user says so.
 
+use std::net::IpAddr;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use inrush_core::encode::{BadValue, EncodeRow, Row};
@@ -10,7 +11,9 @@ use inrush_core::value::rule;
 use inrush_core::{Proposal, Type};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::infer::{has_nul, is_null_in_quotes, is_null_like, note_spelling, null_spelling};
+use crate::infer::{
+    has_nul, is_null_in_quotes, is_null_like, note_spelling, null_spelling, type_of,
+};
 
 /// The column's name while its forms are tried.
 const NAME: &str = "c";
@@ -55,6 +58,9 @@ const DAYS: [&str; 20] = [
 ];
 
 const TIMES: [&str; 5] = ["%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p"];
+
+/// The day that is one as it is written. With a time of 24 hours behind a blank it is a moment as well, and else as all others.
+const WRITTEN_DAY: &str = "%Y-%m-%d";
 
 /// What stands between day and time.
 const BETWEEN: [&str; 2] = [" ", ", "];
@@ -229,11 +235,64 @@ fn read(request: &ReadRequest) -> Option<Arc<ColumnReads>> {
     Readers::of(request).ok()?.column(NAME)
 }
 
+/// What a text may be that is no type of a column: a glance at its characters tells.
+type Kind = fn(&[u8]) -> bool;
+
+/// Values that stand in columns of text, and are the name of none: a time of day, what identifies a thing or a content, and where
+/// something is.
+const KINDS: [Kind; 4] = [is_time, is_digest, is_ip, is_address];
+
+/// Whether it is a time of day, which behind a day would make a moment.
+fn is_time(value: &[u8]) -> bool {
+    static TIMES_OF_DAY: LazyLock<Option<Arc<ColumnReads>>> = LazyLock::new(|| {
+        let text = |time| format!("{NAME}={WRITTEN_DAY} {time}");
+        let timestamp_formats = TIMES.map(text).to_vec();
+        read(&ReadRequest { timestamp_formats, ..ReadRequest::default() })
+    });
+    let is_read = |reads: &Arc<ColumnReads>| {
+        reads.canonical(&[b"1970-01-01 ", value].concat(), &mut Vec::new()).is_some()
+    };
+    value.first().is_some_and(u8::is_ascii_digit)
+        && value.contains(&b':')
+        && TIMES_OF_DAY.as_ref().is_some_and(is_read)
+}
+
+/// Whether it is a UUID, or a hash that has as many digits or more (of MD5, SHA-1, SHA-256).
+fn is_digest(value: &[u8]) -> bool {
+    let is_hash = || value.len() >= 32 && value.iter().all(u8::is_ascii_hexdigit);
+    rule::uuid(value).is_ok() || is_hash()
+}
+
+fn is_ip(value: &[u8]) -> bool {
+    let text = str::from_utf8(value).unwrap_or_default();
+    let (address, bits) = text.split_once('/').unwrap_or((text, "0"));
+    address.parse::<IpAddr>().is_ok() && bits.parse::<u8>().is_ok()
+}
+
+/// Whether it is a URL, or the address of a mailbox.
+fn is_address(value: &[u8]) -> bool {
+    let text = str::from_utf8(value).unwrap_or_default();
+    let is_url = |(scheme, rest): (&str, &str)| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+            && !rest.is_empty()
+    };
+    let is_mailbox =
+        |(user, host): (&str, &str)| !user.is_empty() && host.trim_matches('.').contains('.');
+    !text.contains(char::is_whitespace)
+        && (text.split_once("://").is_some_and(is_url)
+            || text.split_once('@').is_some_and(is_mailbox))
+}
+
 /// The forms that all values of a column have so far.
 #[derive(Default)]
 pub(crate) struct Forms {
     /// Of a column of text none before its first value.
     tried: Vec<Tried>,
+    /// What else they all are, where they are compared with the first line's field.
+    kinds: Vec<Kind>,
+    /// Whether blanks around values say nothing.
+    trims: bool,
     values: u64,
     /// What else there was: ways to write NULL.
     nulls: Vec<String>,
@@ -241,7 +300,7 @@ pub(crate) struct Forms {
 
 impl Forms {
     /// Those that a column of such values may have, which it is not taken for by itself.
-    fn of(ty: Type) -> Option<Self> {
+    pub(crate) fn of(ty: Type) -> Option<Self> {
         match ty {
             Type::Text => Some(Self::default()),
             Type::Integer => DIGITS.as_ref().map(Self::one),
@@ -254,13 +313,34 @@ impl Forms {
         Self { tried: vec![Tried::of(form)], ..Self::default() }
     }
 
+    /// Those of a field of the first line, to compare the values below it: `None` where it has none, or is a value as it stands.
+    pub(crate) fn like(field: &str) -> Option<Self> {
+        if type_of(field) != Type::Text {
+            return None;
+        }
+        let (value, mut text) = (field.as_bytes(), Vec::new());
+        let mut tried = Tried::all(value);
+        // A column of truths may be called y or t.
+        let is_name = |form: &Tried| form.form.family == Family::Truth;
+        tried.retain_mut(|form| !is_name(form) && form.takes(value, &mut text));
+        let kinds: Vec<Kind> = KINDS.into_iter().filter(|is| is(value)).collect();
+        let forms = Self { tried, kinds, trims: true, values: 1, nulls: Vec::new() };
+        (!forms.are_none()).then_some(forms)
+    }
+
+    /// Whether values stand below that field, and all are written as it is.
+    pub(crate) fn are_alike(&self) -> bool {
+        self.values > 1 && !self.are_none()
+    }
+
     /// Whether no form is left.
     fn are_none(&self) -> bool {
-        self.values > 0 && self.tried.is_empty()
+        self.values > 0 && self.tried.is_empty() && self.kinds.is_empty()
     }
 
     /// Looks at a value, and what stands around it where it is in quotes and a way to write NULL; `text` is room to work in.
     pub(crate) fn add(&mut self, value: &[u8], quote: Option<u8>, text: &mut Vec<u8>) {
+        let value = if self.trims { value.trim_ascii() } else { value };
         if is_null_like(value) {
             return note_spelling(&mut self.nulls, &null_spelling(value, quote));
         }
@@ -269,6 +349,7 @@ impl Forms {
         }
         self.values += 1;
         self.tried.retain_mut(|form| form.takes(value, text));
+        self.kinds.retain(|is| is(value));
     }
 
     /// What is proposed, where one form reads all values but those that are to be NULL, and no other reads them otherwise; of numbers, days
@@ -285,29 +366,30 @@ impl Forms {
     }
 }
 
-/// Looks whether the values of columns of text, or of numbers, are of one form.
-pub(crate) struct Proposer {
-    /// By column; none for what is neither.
+/// Looks whether the values of columns are of one form, and has what is found.
+pub(crate) struct Proposer<T> {
+    /// By column; none for what is not to be looked at.
     forms: Vec<Option<Forms>>,
     /// What stands around quoted fields.
     quote: Option<u8>,
     text: Vec<u8>,
-    found: Arc<Mutex<Vec<Option<Proposal>>>>,
+    tell: fn(&Forms) -> T,
+    found: Arc<Mutex<Vec<T>>>,
 }
 
-impl Proposer {
-    /// For columns of these types; `None` where one is not to be looked at. What is found goes to `found`, one entry a column.
+impl<T> Proposer<T> {
+    /// For columns that have these forms so far. What `tell` makes of them in the end goes to `found`, one entry a column.
     pub(crate) fn new(
-        columns: &[Option<Type>],
+        forms: Vec<Option<Forms>>,
         quote: Option<u8>,
-        found: Arc<Mutex<Vec<Option<Proposal>>>>,
+        tell: fn(&Forms) -> T,
+        found: Arc<Mutex<Vec<T>>>,
     ) -> Self {
-        let forms = columns.iter().map(|ty| ty.and_then(Forms::of));
-        Self { forms: forms.collect(), quote, text: Vec::new(), found }
+        Self { forms, quote, text: Vec::new(), tell, found }
     }
 }
 
-impl EncodeRow for Proposer {
+impl<T: Default + Send> EncodeRow for Proposer<T> {
     fn row<R: Row>(&mut self, row: &R, wire: &mut Wire) -> Result<(), BadValue<'_>> {
         let Self { forms, quote, text, .. } = self;
         for (column, forms) in forms.iter_mut().enumerate() {
@@ -330,7 +412,7 @@ impl EncodeRow for Proposer {
         out.wire.clear();
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         for (found, forms) in found.iter_mut().zip(&self.forms) {
-            *found = forms.as_ref().and_then(Forms::proposal);
+            *found = forms.as_ref().map(self.tell).unwrap_or_default();
         }
     }
 }
@@ -425,7 +507,7 @@ fn days() -> Vec<Form> {
 }
 
 fn moments() -> Vec<Form> {
-    let with_times = DAYS.iter().flat_map(|day| {
+    let with_times = DAYS.iter().chain([&WRITTEN_DAY]).flat_map(|day| {
         let of = move |between| TIMES.map(|time| vec![format!("{day}{between}{time}")]);
         BETWEEN.iter().flat_map(of)
     });
@@ -613,6 +695,8 @@ mod tests {
             (&["31/12/2024", "12/31/2024"], None),
             (&["31.12.2024 23:59"], Some("--timestamp-format %d.%m.%Y %H:%M")),
             (&["12/31/2024 11:59 PM"], Some("--timestamp-format %m/%d/%Y %I:%M %p")),
+            (&["2024-12-31 11:59 PM"], Some("--timestamp-format %Y-%m-%d %I:%M %p")),
+            (&["2024-12-31, 23:59"], Some("--timestamp-format %Y-%m-%d, %H:%M")),
             (&["10/Oct/2000:13:55:36 -0700"], Some("--timestamp-format %d/%b/%Y:%H:%M:%S %z")),
             (&["31.12.2024, 23:59:00"], Some("--timestamp-format %d.%m.%Y, %H:%M:%S")),
             (&["2024-12-31 23:59:00,125"], Some("--timestamp-format %Y-%m-%d %H:%M:%S,%f")),

@@ -7,7 +7,7 @@ use inrush_scan::{Cutter, Dialect, Newline, Tail};
 
 use crate::head::{HEAD_BYTES, Head};
 use crate::infer::Observed;
-use crate::proposal::Proposer;
+use crate::proposal::{Forms, Proposer};
 use crate::{Input, Place, Source, decode};
 use inrush_core::cut::RECORD_BYTES_MAX;
 use inrush_core::error::Result;
@@ -117,12 +117,22 @@ impl Source {
         types: impl Iterator<Item = Option<Type>>,
         texts: Vec<Sample>,
     ) -> Vec<Option<Proposal>> {
-        let columns: Vec<Option<Type>> = types.collect();
-        let found = Arc::new(Mutex::new(vec![None; columns.len()]));
+        self.compare(types.map(|ty| ty.and_then(Forms::of)).collect(), Forms::proposal, texts)
+    }
+
+    /// What `tell` makes of the forms of each column, once those that not all values in the samples have are left out.
+    pub(super) fn compare<T: Clone + Default + Send + 'static>(
+        &self,
+        columns: Vec<Option<Forms>>,
+        tell: fn(&Forms) -> T,
+        texts: Vec<Sample>,
+    ) -> Vec<T> {
+        let width = columns.len();
+        let found = Arc::new(Mutex::new(vec![T::default(); width]));
         if columns.iter().any(Option::is_some) {
             let quote = self.grammar.dialect().and_then(|dialect| dialect.quote);
-            let mut encoder =
-                self.looker(columns.len(), Proposer::new(&columns, quote, Arc::clone(&found)));
+            let proposer = Proposer::new(columns, quote, tell, Arc::clone(&found));
+            let mut encoder = self.looker(width, proposer);
             let mut encoded = Encoded::default();
             for Sample { origin, part, bytes, .. } in texts {
                 let chunk = Chunk { seq: 0, origin, part, bytes, ..Chunk::default() };

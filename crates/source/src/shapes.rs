@@ -91,7 +91,7 @@ const SHAPES: [Shape; 24] = [
     }),
     shape(
         "a table drawn for people, with lines between its cells",
-        "have it written otherwise: psql -c \"\\copy (SELECT ...) TO 'OUT.csv' CSV HEADER\", sqlite3 -json",
+        "have it written otherwise: psql -c \"\\copy (SELECT ...) TO 'OUT.csv' CSV HEADER\", sqlite3 -json, in SAP the list saved as text with tabs",
         is_drawn,
     ),
     shape(
@@ -351,6 +351,19 @@ fn is_drawn(look: &Look) -> bool {
         // Markdown
         || (first.contains('|') && second.contains("---") && second.contains('|') && has_only(second, "|-: \t")
             && second.split('|').filter(|cell| !cell.is_empty()).all(|cell| cell.contains("---")))
+        || has_ruled_header(look)
+}
+
+/// Whether the first line that is nothing but dashes, below a title or not, has names between bars below it, and behind these another such
+/// line, as in lists of SAP.
+fn has_ruled_header(look: &Look) -> bool {
+    let is_rule = |line: &&str| line.contains("-----") && line.chars().all(|c| "-|+".contains(c));
+    let is_row = |line: &&str| line.len() > 2 && line.starts_with('|') && line.ends_with('|');
+    let lines = look.text.lines().map(str::trim).take(LINES_MAX);
+    let mut lines = lines.skip_while(|line| !is_rule(line)).skip(1).peekable();
+    let has_names = lines.peek().is_some_and(is_row);
+    has_names
+        && lines.find(|line| !is_row(line) || is_rule(line)).is_some_and(|line| is_rule(&line))
 }
 
 /// Whether the second line has nothing but dashes below the words of the first, each in a column of its own. A single column is known by

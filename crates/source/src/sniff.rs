@@ -20,8 +20,9 @@ pub(crate) struct Sniffed {
     pub reasons: Vec<String>,
     /// What is unusual enough that a user must hear of it: it changes how values are read.
     pub warnings: Vec<String>,
-    /// What to say where the first lines are a title, as they seem to be.
-    pub title: Option<String>,
+    /// What to say of records with other numbers of fields: that another delimiter gives the same number to all, or that the first lines
+    /// are a title, as they seem to be.
+    pub widths: Option<String>,
     /// Of the warnings, that each line is one column for want of any delimiter: a table with this column has it settled.
     pub one_column: Option<String>,
     /// Whether a blank stands behind every delimiter.
@@ -136,11 +137,21 @@ pub(crate) fn dialect(
         warnings.push(rivals(dialect.delimiter, &found.rivals));
     }
     let mut lone = None;
+    let other = match told {
+        None => delimiter::pointed_out(head, whole, &dialect, found.is_ragged),
+        Some(_) => None,
+    };
     if found.is_one_column {
-        let other = delimiter::pointed_out(head, whole, &dialect).filter(|_| told.is_none());
         let note = one_column(other, told);
         lone = (told.is_none() && other.is_none()).then(|| note.clone());
         warnings.push(note);
+    }
+    let with_other = other.map(|(other, width)| {
+        let other = word(other);
+        format!("with --delimiter {other} each line would have {width} fields")
+    });
+    if let (false, Some(with_other)) = (found.is_one_column, &with_other) {
+        warnings.push(format!("fields are separated by {}; {with_other}", word(dialect.delimiter)));
     }
     let is_title = !found.title_is_filled_up || request.header.is_none();
     let title = (found.title_lines > 0 && is_title).then(|| {
@@ -173,7 +184,8 @@ pub(crate) fn dialect(
         );
     }
     let is_spaced = found.is_spaced && dialect.delimiter != b' ';
-    Ok(Sniffed { dialect, reasons, warnings, title, one_column: lone, is_spaced })
+    let widths = with_other.or(title);
+    Ok(Sniffed { dialect, reasons, warnings, widths, one_column: lone, is_spaced })
 }
 
 /// What to know of escapes that are lost before a letter or a digit: programs write `\n` for a newline, and paths are full of them.

@@ -458,7 +458,20 @@ fn files_that_are_no_text() {
 #[test]
 fn other_kinds_of_files_are_refused_with_the_tool_that_reads_them() {
     let fixture = with_database();
-    let cases: [(&[u8], &str, &str); 10] = [
+    let stata = [&b"\x72\x02\x01\0\x02\0\x02\0\0\0"[..], &[0; 400]].concat();
+    let sas = [
+        &[0; 12][..],
+        b"\xc2\xea\x81\x60\xb3\x14\x11\xcf\xbd\x92\x08\0\x09\xc7\x31\x8c\x18\x1f\x10\x11",
+    ];
+    let sas = [sas.concat(), vec![0; 400]].concat();
+    let xport = [&b"HEADER RECORD*******LIBRARY HEADER RECORD!!!!!!!"[..], &[b'0'; 30], &[0; 80]];
+    let xport = xport.concat();
+    let cases: [(&[u8], &str, &str); 15] = [
+        (&stata, "a Stata file", "read_stata"),
+        (&sas, "a SAS data set", "read_sas"),
+        (&xport, "a SAS transport file", "read_sas"),
+        (b"\x80\x05\x95\x0c\0\0\0\0\0\0\0]\x94(K\x01K\x02e.", "a Python pickle", "Python"),
+        (b"\x80\x02]q\0(K\x01K\x02e.", "a Python pickle", "Python"),
         (b"PGDMP\x01\x0e\0", "a dump of PostgreSQL's own format", "pg_restore"),
         (b"Salted__\x01\x02\0\x04", "encrypted by OpenSSL", "openssl enc -d"),
         (b"age-encryption.org/v1\n-> X25519 abc\n", "encrypted by age", "age -d"),

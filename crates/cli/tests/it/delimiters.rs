@@ -247,3 +247,18 @@ fn what_is_no_delimiter_is_answered_with_one() {
         assert_eq!(fixture.table("t.db", "t"), rows![[1.5, "x*"], [2.0, "$y"]], "{delimiter}");
     }
 }
+
+#[test]
+fn bad_rows_name_the_delimiter_that_all_lines_have() {
+    let fixture = Fixture::new();
+    for (text, advice) in [
+        (
+            "root:x:0:root\nbin:x:1:bin\nann:x:2:Ann,,,\n",
+            "with --delimiter ':' each line would have 4",
+        ),
+        ("1\u{1}a,b\u{1}c\n2\u{1}d\u{1}e\n", "with --delimiter $'\\x01' each line would have 3"),
+    ] {
+        fixture.write("in.csv", text);
+        fixture.refuses(&["in.csv", "t.db"]).says(&["expected", advice]);
+    }
+}

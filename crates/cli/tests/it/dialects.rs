@@ -177,6 +177,29 @@ fn a_header_without_words_is_told_from_numbers_that_are_text() {
 }
 
 #[test]
+fn a_first_row_written_as_the_others_is_a_row() {
+    for (first, second) in [
+        ("12:30,Bob", "13:40,Ann"),
+        ("1/2/2024 12:30,Bob", "13/2/2024 08:15,Ann"),
+        ("2024-01-05 12:00 PM,Bob", "2024-01-06 01:30 AM,Ann"),
+        ("$5,Bob", "$7,Ann"),
+        ("5%,Bob", "6.5%,Ann"),
+        ("7d444840-9dc0-11d1-b245-5ffdce74fad2,Bob", "7d444840-9dc0-11d1-b245-5ffdce74fad3,Ann"),
+        ("10.0.0.1,Bob", "10.0.0.22,Ann"),
+        ("bob@example.org,Bob", "ann@example.org,Ann"),
+    ] {
+        let fixture = Fixture::new();
+        fixture.write("in.csv", format!("{first}\n{second}\n"));
+        let says = ["there is no header", "written as the others are", "--header yes"];
+        fixture.load(&["in.csv", "t.db"]).exits(0).prints(&says);
+        assert_eq!(fixture.table("t.db", "in").len(), 2, "{first}");
+    }
+    // Above other values it may be a name.
+    assert_eq!(header("train,12:30,13:30\nR1,5,6\nR2,7,8\n", &[]), ["train", "12:30", "13:30"]);
+    assert_eq!(header("group,5%,95%\na,1.5,9\nb,2.5,9\n", &[]), ["group", "5%", "95%"]);
+}
+
+#[test]
 fn a_spelling_of_null_is_no_name() {
     let text = "Ada,NULL\nBob,3\nCy,5\n";
     assert_eq!(loaded(text, &["--null", "NULL"]), rows![["Ada", ()], ["Bob", 3], ["Cy", 5]]);

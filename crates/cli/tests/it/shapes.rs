@@ -17,6 +17,11 @@ fn what_is_no_table_is_refused_by_name() {
         ("in.sql", DUMP, "an SQL dump"),
         ("in.csv", "{\"id\":1}\n{\"id\":2}\n", "JSON"),
         ("in.rpt", "id  name\r\n--- ----\r\n1   Anna\r\n", "a table drawn for people"),
+        (
+            "in.txt",
+            "Table: MARA\n-------------\n|MANDT|NTGEW|\n-------------\n|100  |  1,5|\n-------------\n",
+            "a table drawn for people",
+        ),
         ("in.csv", "code,name\r\n----,----\r\na1,Anna\r\n", "a table with a line of dashes"),
     ];
     for (name, text, what) in cases {
@@ -74,6 +79,12 @@ fn the_end_of_a_file_of_dos_is_named() {
     fixture.write("in.csv", "id,name\r\n1,a\r\n\u{1a}").write("one.csv", "name\na\n\u{1a}\n");
     fixture.refuses(&["in.csv", "t.db"]).says(&["1 field where 2 are expected", advice]);
     fixture.load(&["one.csv", "t.db"]).exits(0).prints(&["U+001A", advice]);
+    // Behind the last value as well.
+    fixture.write("behind.csv", "id,name\r\n1,a\r\n2,b\u{1a}");
+    fixture.load(&["behind.csv", "t.db"]).exits(0).prints(&["last value", "U+001A", advice]);
+    fixture.write("behind.csv", "id\n1\n2\u{1a}\n");
+    let load = ["behind.csv", "t.db", "--if-exists", "replace"];
+    fixture.load(&load).exits(0).prints(&["last value", "U+001A", advice]);
 }
 
 #[test]

@@ -1351,3 +1351,12 @@ fn amounts_of_a_sheet_are_decimals() {
         assert_eq!(plan["columns"][1]["type"], "decimal(4,2)", "{plan}");
     }
 }
+
+#[test]
+fn a_first_row_written_as_the_others_is_a_row() {
+    let fixture = Fixture::new();
+    let rows: [&[Cell<'_>]; 2] = [&[Text("12:30"), Text("Bob")], &[Text("13:40"), Text("Ann")]];
+    fixture.write("in.xlsx", book(&rows));
+    fixture.load(&["in.xlsx", "t.db"]).exits(0).prints(&["there is no header", "--header yes"]);
+    assert_eq!(fixture.table("t.db", "in"), rows![["12:30", "Bob"], ["13:40", "Ann"]]);
+}

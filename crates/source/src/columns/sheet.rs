@@ -155,6 +155,8 @@ struct Column {
     sorts: Sorts,
     /// Of its texts; a sheet of numbers has no use for it.
     forms: Option<Forms>,
+    /// Those that its texts share with the one in the first row.
+    like: Option<Forms>,
     /// Whether any cell has something in it.
     is_used: bool,
 }
@@ -207,8 +209,13 @@ impl Look<'_> {
             let numbers: Vec<String> = (1..=texts.len()).map(header::column_name).collect();
             let names = [&texts, &numbers].map(|names| names.iter().map(String::as_str).collect());
             self.known = Nulls::of(&self.read.nulls, &names);
-            self.columns =
-                texts.iter().enumerate().map(|(at, name)| self.column(at, name)).collect();
+            let column = |(at, name): (usize, &String)| Column {
+                like: Some(name)
+                    .filter(|name| !is_null_like(name.as_bytes()))
+                    .and_then(|name| Forms::like(name)),
+                ..self.column(at, name)
+            };
+            self.columns = texts.iter().enumerate().map(column).collect();
             return;
         }
         self.add(at, cells);
@@ -258,6 +265,9 @@ impl Look<'_> {
                 (_, Some(text)) => {
                     seen.observed.add_string(text, spot);
                     seen.forms.get_or_insert_default().add(text, None, &mut self.read_text);
+                    if let Some(like) = &mut seen.like {
+                        like.add(text, None, &mut self.read_text);
+                    }
                 }
                 _ => seen.observed.add_typed(&self.text, spot),
             }
@@ -532,7 +542,15 @@ fn is_header(
         !name.is_empty() && (is_null_like(name.as_bytes()) || is_said())
     };
     let has_null = names.iter().enumerate().any(is_null);
-    let below = Below { seen: &pick(&rest), are_other_forms: &vec![false; names.len()] };
+    let is_alike = |at: &usize| {
+        look.columns.get(*at).is_some_and(|column| {
+            column.sorts.are_texts() && column.like.as_ref().is_some_and(Forms::are_alike)
+        })
+    };
+    let are_alike: Vec<bool> = used.iter().map(is_alike).collect();
+    let are_other_forms = vec![false; names.len()];
+    let below =
+        Below { seen: &pick(&rest), are_other_forms: &are_other_forms, are_alike: &are_alike };
     let columns = &look.read.columns;
     let verdict = first_line::header(&names, &pick(&first), has_null, &below, known, columns);
     let Some(is_header) = verdict.header else {

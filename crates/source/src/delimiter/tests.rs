@@ -160,6 +160,25 @@ fn what_is_looked_for_nowhere_is_pointed_out() {
         let found = sniffed(text.as_bytes());
         assert!(found.warnings[0].contains(words), "{:?}", found.warnings);
     }
+    // Also where commas stand in values; a control character in each line is no accident whatever else reads them.
+    for (text, words) in [
+        (
+            "root:x:0:Root\nbin:x:1:Bin\nann:x:2:Ann,,\n",
+            "with --delimiter ':' each would have 4 fields",
+        ),
+        ("Ann,,:x:2\nbin:x:1\n", "comma; with --delimiter ':' each line would have 3 fields"),
+        (
+            "1\u{1}a,b\u{1}c\n2\u{1}d,e\u{1}f\n",
+            "with --delimiter $'\\x01' each line would have 3 fields",
+        ),
+    ] {
+        let found = sniffed(text.as_bytes());
+        assert!(found.warnings[0].contains(words), "{:?}", found.warnings);
+        assert!(found.widths.is_some_and(|said| said.starts_with("with --delimiter")), "{text}");
+    }
+    for text in ["a,b c\n1,2 3\n4 ,5 6\n", "t,10:30\nu,11:40\nv;12:50\n"] {
+        assert_eq!(sniffed(text.as_bytes()).warnings, [""; 0], "{text}");
+    }
     let request = DialectRequest { delimiter: Some(b';'), ..DialectRequest::default() };
     let found = dialect(b"a,b\n1,2\n", true, &request, None, "csv").unwrap();
     assert_eq!(

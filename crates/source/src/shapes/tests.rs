@@ -16,7 +16,7 @@ fn refused_as(text: &str, whole: bool, extension: &str) -> Option<String> {
 }
 
 /// What each is taken for, and its text.
-const OTHERS: [(&str, &str); 67] = [
+const OTHERS: [(&str, &str); 70] = [
     (
         "HTML",
         "<!DOCTYPE html>\n<html><head><title>Sign in</title></head>\n<body>\n</body></html>\n",
@@ -96,6 +96,18 @@ const OTHERS: [(&str, &str); 67] = [
     ("drawn", "   ┌─id─┬─name─┐\n1. │  1 │ a    │\n   └────┴──────┘\n"),
     ("drawn", "shape: (1, 1)\n┌─────┐\n│ a   │\n│ --- │\n│ i64 │\n╞═════╡\n│ 1   │\n└─────┘\n"),
     ("drawn", " id │ name \n────┼──────\n  1 │ a\n"),
+    (
+        "drawn",
+        "Table:   MARA\nDisplayed Fields:   2 of   2\n------------\n|MANDT|NTGEW|\n------------\n|100  |  1,5|\n|100  | 12,0|\n------------\n",
+    ),
+    (
+        "drawn",
+        "21.05.2024   List\n\n|------------|\n|MANDT|NTGEW|\n|-----|------|\n|100  |  1,5|\n",
+    ),
+    (
+        "drawn",
+        "2 rows, as asked\n+-----+---+\n| id  | n |\n+-----+---+\n| 1   | x |\n+-----+---+\n",
+    ),
     ("in columns", "id  name\n--  ----\n1   Anna\n"),
     (
         "in columns",
@@ -146,7 +158,7 @@ fn long_ones_are_known_by_their_start() {
 }
 
 /// Tables, if strange ones.
-const TABLES: [&str; 53] = [
+const TABLES: [&str; 55] = [
     "",
     "id,name\n1,a\n",
     "<b>x</b>,5\n<i>y</i>,6\n",
@@ -159,6 +171,8 @@ const TABLES: [&str; 53] = [
     "<5,10\n<6,11\n",
     "<a@b.c>,1\n<d@e.f>,2\n",
     "---\n5\n6\n",
+    "a|b\n-----|x\n|1|\n2|3\n",
+    "-----\n|1|\n5\n",
     "---\nname\nother\n",
     "---,a\n1,2\n",
     "-- made by hand\nid,name\n1,a\n",
