@@ -302,7 +302,7 @@ const BINARIES: [(&[u8], &str, &str); 47] = [
         "an R file",
         "load('FILE') in R, then arrow::write_parquet(OBJECT, 'OUT.parquet'), or write.csv(OBJECT, 'OUT.csv', na = '', row.names = FALSE), which keeps 15 digits",
     ),
-    // Protocols 2 and later begin with their number, and those from 4 on with a frame (PEP 307, PEP 3154, PEP 574).
+    // Protocols 2 and later begin with their number, and from 4 on a frame follows (PEP 307, PEP 3154, PEP 574).
     (b"\x80\x02", PICKLE, PICKLE_ADVICE),
     (b"\x80\x03", PICKLE, PICKLE_ADVICE),
     (b"\x80\x04\x95", PICKLE, PICKLE_ADVICE),
@@ -328,6 +328,7 @@ const BINARIES: [(&[u8], &str, &str); 47] = [
     (b"$FL3", "an SPSS file", "export it as CSV"),
     // The first record of versions 5 and 8 (SAS, TS-140: the record layout of a data set in SAS transport format).
     (b"HEADER RECORD*******LIB", "a SAS transport file", SAS_ADVICE),
+    // As its readers found out (https://github.com/BioStatMatt/sas7bdat/blob/master/vignettes/sas7bdat.rst): SAS documents no format.
     (
         b"\0\0\0\0\0\0\0\0\0\0\0\0\xc2\xea\x81\x60\xb3\x14\x11\xcf\xbd\x92\x08\0\x09\xc7\x31\x8c\x18\x1f\x10\x11",
         "a SAS data set",

@@ -185,7 +185,7 @@ fn a_first_row_written_as_the_others_is_a_row() {
         ("$5,Bob", "$7,Ann"),
         ("5%,Bob", "6.5%,Ann"),
         ("7d444840-9dc0-11d1-b245-5ffdce74fad2,Bob", "7d444840-9dc0-11d1-b245-5ffdce74fad3,Ann"),
-        ("10.0.0.1,Bob", "10.0.0.22,Ann"),
+        ("fe80::1,Bob", "fe80::22,Ann"),
         ("bob@example.org,Bob", "ann@example.org,Ann"),
     ] {
         let fixture = Fixture::new();
