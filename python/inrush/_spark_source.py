@@ -14,7 +14,7 @@ from .spark import MODES, schema_of, token_of
 
 #: The options, which come as texts, and how each is read.
 _OPTIONS: dict[str, Callable[[str], Any]] = {
-    **dict.fromkeys(("url", "table", "job_id", "match_by", "on_conflict", "strategy", "max_rejects", "verify", "password"), str),
+    **dict.fromkeys(("url", "table", "job_id", "match_by", "on_conflict", "strategy", "max_rejects", "durability", "verify", "password"), str),
     "guarantee": str,
     **dict.fromkeys(("key", "primary_key"), lambda text: [name.strip() for name in text.split(",")]),
     "connections": int,

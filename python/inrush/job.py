@@ -135,6 +135,7 @@ def begin(
     strategy: str | None = None,
     settings: Mapping[str, Any] | None = None,
     max_rejects: int | str = 0,
+    durability: str | None = None,
     verify: str | None = None,
     connections: int = 8,
     attempts: int | None = None,
@@ -171,6 +172,7 @@ def begin(
         strategy=strategy,
         settings=settings,
         max_rejects=max_rejects,
+        durability=durability,
         verify=verify,
         **dialect,
     )
@@ -198,6 +200,7 @@ def begin_files(
     strategy: str | None = None,
     settings: Mapping[str, Any] | None = None,
     max_rejects: int | str = 0,
+    durability: str | None = None,
     verify: str | None = None,
     connections: int = 8,
     password: str | None = None,
@@ -227,6 +230,7 @@ def begin_files(
         strategy=strategy,
         settings=settings,
         max_rejects=max_rejects,
+        durability=durability,
         verify=verify,
         **dialect,
     )

@@ -217,14 +217,14 @@ def test_wrong_keywords(call):
     for wrong in ("nul", "delimeter", "max_reject", "rejectz"):
         with pytest.raises(TypeError, match=f"unexpected keyword argument '{wrong}'"):
             call(**{wrong: "x"})
-    for wrong in ("rejects", "lanes", "resume", "durability"):
+    for wrong in ("rejects", "lanes", "resume"):
         with pytest.raises(inrush.UsageError, match=f"^{wrong}: no job takes it"):
             call(**{wrong: "x"})
 
 
 @pytest.mark.parametrize("rows", ["x.csv", [(1,)], None])
 def test_what_begin_has_said_is_not_said_again(rows):
-    for wrong in ("if_exists", "types", "on_conflict", "max_rejects"):
+    for wrong in ("if_exists", "types", "on_conflict", "max_rejects", "durability"):
         with pytest.raises(inrush.UsageError, match=f"^{wrong}: begin"):
             inrush.job.write("{}", rows, **{wrong: "x"}, split=None if rows else "{}")
 

@@ -174,6 +174,7 @@ pub(crate) fn job_request(args: &BeginArgs, like: &str) -> Result<Request> {
         dialect: dialect(&args.input)?,
         options: LoadOptions {
             max_rejects: args.max_rejects,
+            durability: args.durability,
             verify: args.verify,
             ..common(&args.table, &args.way, &args.input)?
         },

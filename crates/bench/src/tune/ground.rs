@@ -135,7 +135,7 @@ impl Ground {
             Error::target(format!("loads into {} can't be measured", plan.facts.target.engine))
                 .advise("name a database of SQLite, DuckDB, MySQL, MariaDB or PostgreSQL")
         })?;
-        jobs.refuse(plan).map_err(|error| {
+        jobs.refuse(plan, true).map_err(|error| {
             Error::target(error.what().replace("a job", "tune")).advise(ELSEWHERE)
         })?;
         let home = jobs.home(&plan.facts.target, &plan.table);

@@ -143,6 +143,15 @@ pub(crate) struct BeginArgs {
         help_heading = "Promises"
     )]
     pub(crate) max_rejects: inrush::plan::RejectLimit,
+    /// What the job's rows survive once they are published: a power failure, a crash of the process, or nothing
+    #[arg(
+        long,
+        value_name = "durable|process|none",
+        default_value = "durable",
+        hide_default_value = true,
+        help_heading = "Promises"
+    )]
+    pub(crate) durability: inrush::plan::Durability,
     /// Compare each attempt's table with what was sent: by its count of rows, by a sum over every column, or not
     #[arg(
         long,

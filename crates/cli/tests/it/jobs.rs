@@ -825,7 +825,7 @@ pub(crate) fn by_command<D: Database>(server: &Server<D>) {
     job(&["write", "a.csv", "a.csv"]).exits(2).says(&["no text of a job"]);
     job(&["write", "job.json", "a.csv"]).exits(1).says(&[
         "is committed: it takes no more rows",
-        "its rows are in already: inrush job publish JOB",
+        "what it was published with is in already: inrush job publish JOB",
     ]);
     server.write("empty", "");
     job(&["publish", "job.json", "empty"]).exits(2).says(&["holds no token"]);
@@ -1080,7 +1080,7 @@ pub(crate) fn partitions_by_command<D: Database>(server: &Server<D>) {
     }
     job(&["publish", "job.json", "a.csv.token"])
         .exits(2)
-        .says(&["partition 1 is in the table, and no token is of it"]);
+        .says(&["partition 1 is in the table, and no token is of it", "--partition 1 answers"]);
     let published = job(&["publish", "job.json", "a.csv.token", "b.csv.token"]).exits(0);
     published.prints(&["\"guarantee\":\"per_partition\"", "\"rows_loaded\":3"]);
     begins("per_partition", &[]).exits(0).prints(&["\"committed\""]);
@@ -1437,6 +1437,59 @@ pub(crate) fn late_writers<D: Database>(server: &Server<D>) {
     let done = writes.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&done.stderr);
     assert!(said.contains("is aborted: it takes no more rows"), "{said}");
+    nothing_left(server);
+}
+
+/// What keeps a job from being published says what to do about it.
+pub(crate) fn refusals_that_say_what_to_do<D: Database>(server: &Server<D>) {
+    server.write("a.csv", "id\n1\n").write("b.csv", "id\n2\n");
+    let url = server.url();
+    let begin = |more: &[&str]| {
+        let begin = ["job", "begin", &url, "--table", "t", "--like", "a.csv"];
+        server.inrush(&[&begin[..], more].concat()).exits(0).stdout
+    };
+    let write = |job: &str, file: &str, more: &[&str]| {
+        server.inrush(&[&["job", "write", job, file], more].concat())
+    };
+    // An attempt is killed between its commit and its token.
+    server.write("job.json", begin(&[]));
+    let first = write("job.json", "a.csv", &["--partition", "0"]).exits(0);
+    write("job.json", "b.csv", &["--partition", "1"]).exits(0);
+    published(server, std::slice::from_ref(&first)).exits(2).says(&[
+        "rows of partition 1 were written",
+        "--partition 1",
+        "inrush job abort JOB",
+    ]);
+    let again = write("job.json", "b.csv", &["--partition", "1"]).exits(0);
+
+    // Of two jobs that make one table the second hears that it is there.
+    server.write("other.json", begin(&[]));
+    server.write("token", write("other.json", "a.csv", &[]).exits(0).stdout);
+    let publish = |job: &str| server.inrush(&["job", "publish", job, "token"]);
+    publish("job.json").exits(2).says(&["was given to job", "printed for this job"]);
+    published(server, &[first, again]).exits(0).prints(&["\"rows_loaded\":2"]);
+    publish("other.json").exits(1).says(&["table t has changed since", "begin another one"]);
+    server.inrush(&["job", "abort", "other.json"]).exits(0);
+    drop_table(server, "t");
+
+    // What is in the table by attempts that ended comes twice.
+    for (guarantee, twice) in [("atomic", false), ("none", true)] {
+        server.write("job.json", begin(&["--guarantee", guarantee]));
+        write("job.json", "a.csv", &[]).exits(0);
+        server.inrush(&["job", "abort", "job.json"]).exits(0);
+        let refused = write("job.json", "a.csv", &[]).exits(1).says(&["begin it again"]);
+        assert_eq!(refused.stderr.contains("would be there twice"), twice, "{}", refused.stderr);
+        drop_table(server, "t");
+    }
+
+    // Nothing is known of jobs without their table.
+    server.write("job.json", begin(&[]));
+    drop_table(server, job::LEDGER);
+    for step in [&["write", "job.json", "a.csv"][..], &["publish", "job.json", "token"]] {
+        let refused = server.inrush(&[&["job"], step].concat()).exits(1);
+        refused.says(&["again, and write its rows again"]);
+    }
+    begin(&[]);
     nothing_left(server);
 }
 

@@ -15,7 +15,7 @@ use super::{BEAT, LEDGER};
 use crate::observer::Observer;
 use crate::plan::{
     IfExists, Inference, LoadOptions, OnConflict, Plan, ReadRequest, RejectLimit, RejectsTo,
-    Request, TargetFacts, plan_knowing,
+    Request, TargetFacts, Verify, plan_knowing,
 };
 use crate::split::{Parts, Split, split_with_warnings};
 use crate::target::{Untold, WITHOUT_TABLES};
@@ -157,6 +157,7 @@ fn begun(
             key: Vec::new(),
             max_rejects: request.max_rejects.to_string(),
             verify: request.verify,
+            durability: request.durability,
             strategy: request.strategy.clone(),
             knobs: request.knobs.clone(),
             untold: Untold::default(),
@@ -201,15 +202,16 @@ fn begun(
         without_transactions(&mut request, &job, has_table)?;
     }
     let plan = planned(&request, &mut job, facts).map_err(of_jobs)?;
-    place.jobs.tables.refuse(&plan.job)?;
-    refuse_new_columns(&plan)?;
     let makes = plan.choice.action.makes_table();
     // Rows that go straight into an existing table need no other.
     let makes_tables = job.guarantee != Guarantee::None || makes;
+    place.jobs.tables.refuse(&plan.job, makes_tables)?;
+    refuse_new_columns(&plan)?;
     if makes_tables {
         refuse_kept_columns(&plan)?;
         ledger.admits(&plan.job)?;
     }
+    ledger.try_rights(makes_tables.then(|| job.template()).as_deref())?;
     if !has_ledger {
         ledger.make()?;
     }
@@ -248,6 +250,7 @@ fn begun(
         wants_empty: !makes && request.if_exists == IfExists::Empty,
         outline: kept.map(|table| tables.outline(table)),
         counts: job.load.on_conflict == OnConflict::Fail,
+        recounts: adds_each(&job) && job.load.verify != Verify::None && tables.miscounts(&plan.job),
         partitions,
         before,
         made: match makes && early {
@@ -283,10 +286,7 @@ fn begun(
     let makes_partitions = earlier.is_none();
     if let Err(error) = make(&mut ledger, &template, &record, makes_partitions) {
         withdraw(&mut ledger, &record);
-        let (table, why) = (record.job.table(), error.what());
-        return Err(Error::target(format!("can't make a table beside {table}: {why}"))
-            .advise("a job makes tables in the schema of its own: ask for the right to")
-            .advise(WITHOUT_TABLES));
+        return Err(not_made(&record.job, &error, makes));
     }
     if makes {
         let (template, other) = (record.job.template(), record.job.new_table());
@@ -308,6 +308,23 @@ fn begun(
         }
     }
     Ok(record.job)
+}
+
+/// The error of a table that can't be made for a job, which itself `makes` its table or not.
+fn not_made(job: &Job, error: &Error, makes: bool) -> Error {
+    let what = format!("can't make a table beside {}: {}", job.table(), error.what());
+    let refused = Error::target(what);
+    if error.lacks_right() || (makes && error.advice().is_empty()) {
+        return refused
+            .advise("a job makes tables in the schema of its own: ask for the right to")
+            .advise(WITHOUT_TABLES);
+    }
+    if makes {
+        return error.advice().iter().cloned().fold(refused, Error::advise);
+    }
+    refused
+        .advise("begin the job with --guarantee none, whose rows go straight into the table")
+        .advise(WITHOUT_TABLES)
 }
 
 /// Refuses columns that the table lacks: attempts would add them to their own.
@@ -415,7 +432,17 @@ fn make_named(
     if tables.renames_in_transaction() {
         ledger.begin()?;
     }
-    ledger.take_name(&job.home, &hidden, false)?;
+    if let Err(error) = ledger.take_name(&job.home, &hidden, false) {
+        return Err(match look(place, job, observer.stop_flag()) {
+            Ok(Some(_)) if error.is_refusal() => Error::target(format!(
+                "another process has made table {} while job {} began",
+                job.table(),
+                job.id
+            ))
+            .advise("begin the job again: with --if-exists append it adds to that table"),
+            _ => error,
+        });
+    }
     if tables.renames_in_transaction() {
         ledger.commit()?;
     }

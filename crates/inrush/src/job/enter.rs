@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::alone::{Alone, expect_empty};
 use super::brought::is_in_place;
-use super::copy::copy;
+use super::copy::{Tally, copy, in_words};
 use super::ledger::{Entry, Ledger, Record};
 use super::partitions::{Known, Partitions};
 use super::publish::unchanged;
@@ -144,7 +144,9 @@ impl Entering<'_> {
         is_open(ledger, self.job)?;
         let alone = self.alone(ledger, record, partitions)?;
         partitions.claim(ledger, self.partition, &token.attempt)?;
+        let tally = Tally::before(ledger, record)?;
         let skipped = copy(ledger, record, token)?;
+        tally.grown(ledger, record, token.rows - skipped)?;
         let (rows_loaded, rows_skipped) =
             (token.rows_loaded - skipped, token.rows_skipped + skipped);
         let token = Token { rows_loaded, rows_skipped, ..token.clone() };
@@ -156,7 +158,8 @@ impl Entering<'_> {
         if observer.stop_flag().load(Relaxed) {
             return Err(Error::interrupted());
         }
-        if let Some(warning) = ledger.commit()? {
+        let committed = ledger.commit();
+        if let Some(warning) = committed.map_err(|error| in_words(ledger, record, error))? {
             observer.noted(&format!("note: {warning}"));
         }
         Ok(part.token)

@@ -36,6 +36,9 @@ pub(super) struct Record {
     pub(super) outline: Option<String>,
     /// Whether every row that is sent is a row more in the table.
     pub(super) counts: bool,
+    /// Whether the table is counted when rows come in, for what the database says of a statement may not be what is in the table then.
+    #[serde(default)]
+    pub(super) recounts: bool,
     /// The table that knows its partitions, where each comes in by itself.
     #[serde(default)]
     pub(super) partitions: Option<String>,
@@ -232,6 +235,19 @@ impl<'a> Ledger<'a> {
         self.jobs.tables.admits(&mut *self.console, job, &self.home)
     }
 
+    /// Refuses a user who lacks a right to what jobs make, before anything is made; `hidden` is a name for a table of the job's.
+    pub(super) fn try_rights(&mut self, hidden: Option<&str>) -> Result<()> {
+        let error = match self.jobs.rows.try_rights(self.at(), LEDGER, hidden) {
+            Err(error) if error.lacks_right() => error,
+            tried => return tried,
+        };
+        Err(Error::target(format!("this user may not use tables that jobs make: {}", error.what()))
+            .advise(format!(
+                "ask for SELECT, INSERT, UPDATE and DELETE on {LEDGER}, and for CREATE, DROP, SELECT and INSERT on all tables beside it"
+            ))
+            .advise(WITHOUT_TABLES))
+    }
+
     /// Has the connection wait for no lock longer than a second.
     pub(super) fn hurry(&mut self) -> Result<()> {
         self.jobs.rows.hurry(self.at())
@@ -279,8 +295,14 @@ impl<'a> Ledger<'a> {
     }
 
     fn read(&mut self, wanted: Wanted<'_>) -> Result<Vec<Entry>> {
-        let rows = self.jobs.rows.entries(self.at(), LEDGER, wanted)?;
-        Ok(rows.into_iter().map(Entry::of).collect())
+        match self.jobs.rows.entries(self.at(), LEDGER, wanted) {
+            Ok(rows) => Ok(rows.into_iter().map(Entry::of).collect()),
+            Err(error) if error.lacks_right() || !error.is_refusal() => Err(error),
+            Err(error) => Err(match self.is_there() {
+                Ok(false) => gone(),
+                _ => error,
+            }),
+        }
     }
 
     /// Adds a row; an error where there is one of the name.
@@ -532,6 +554,18 @@ impl<'a> Ledger<'a> {
     pub(super) fn parts(&mut self, partitions: &str, number: Option<u32>) -> Result<Vec<Part>> {
         self.jobs.rows.parts(self.at(), partitions, number)
     }
+}
+
+/// The error where the ledger was there when a job began.
+fn gone() -> Error {
+    Error::target(format!(
+        "the table {LEDGER}, in which jobs are kept, is gone, and with it what is known of them"
+    ))
+    .advise(
+        "begin the job again, and write its rows again: where others see rows before it is published, delete first what is in the table, \
+         for it would be there twice",
+    )
+    .advise("what jobs have left is dropped by inrush job gc, once another one has begun")
 }
 
 /// For what has to be done whether or not the user wants to stop.

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use super::alone::{Alone, expect_empty};
 use super::brought::Brought;
-use super::copy::{by_name, copy};
+use super::copy::{Tally, by_name, copy, in_words};
 use super::ledger::{Entry, Ledger, Lock, NEVER, Record};
 use super::partitions::Partitions;
 use super::text::{Guarantee, Job, Place, PublishSeconds, Published, Stage, State, Token, changed};
@@ -75,8 +75,7 @@ fn published(
             return report_of(&entry, tokens);
         }
         State::Aborted => {
-            return Err(Error::target(format!("job {} is aborted", job.id))
-                .advise("begin it again, and write its rows again"));
+            return Err(Error::target(format!("job {} is aborted", job.id)).advise(job.again()));
         }
         State::Open if is_again => {
             return Err(Error::usage(format!(
@@ -141,7 +140,7 @@ fn missed(job: &Job) -> Error {
 pub(super) fn entry_of(ledger: &mut Ledger<'_>, job: &Job) -> Result<Entry> {
     own_entry(ledger, job)?.ok_or_else(|| {
         Error::target(format!("job {} has been begun again by another process, or swept", job.id))
-            .advise("begin it anew, and write its rows again")
+            .advise(job.again())
     })
 }
 
@@ -180,13 +179,20 @@ fn own(job: &Job, tokens: &[Token]) -> Result<()> {
     let mut attempts = BTreeSet::new();
     for token in tokens {
         if token.job != job.id {
-            return wrong(format!("a token of job {} was given to job {}", token.job, job.id));
+            return Err(Error::usage(format!(
+                "a token of job {} was given to job {}",
+                token.job, job.id
+            ))
+            .advise(
+                "give the tokens that inrush job write has printed for this job, and no others",
+            ));
         }
         if token.digits != job.digits {
-            return wrong(format!(
+            return Err(Error::usage(format!(
                 "a token was given of a job {} that was ended, and is not this one of the same name",
                 job.id
-            ));
+            ))
+            .advise("give the tokens that inrush job write has printed since this one began"));
         }
         if !attempts.insert(&token.attempt) {
             return wrong(format!("the token of attempt {} was given twice", token.attempt));
@@ -309,6 +315,10 @@ fn known(ledger: &mut Ledger<'_>, job: &Job, tokens: &[Token]) -> Result<()> {
         return Err(Error::usage(format!(
             "rows of partition {missing} were written, and no token is of it"
         ))
+        .advise(format!(
+            "write them again with --partition {missing}, and give that token with the others: what an earlier attempt has left is dropped"
+        ))
+        .advise("or inrush job abort JOB, where the number is wrong, and begin another job")
         .leaving(Aftermath::NothingChanged));
     }
     Ok(())
@@ -488,10 +498,13 @@ impl Publishing<'_> {
             expect_empty(ledger, self.record)?;
         }
         let began = Instant::now();
+        let tally = Tally::before(ledger, self.record)?;
         let mut skipped = 0;
         for token in &self.tokens {
             skipped += copy(ledger, self.record, token)?;
         }
+        let rows: u64 = self.tokens.iter().map(|token| token.rows).sum();
+        tally.grown(ledger, self.record, rows - skipped)?;
         if let Some(alone) = alone {
             alone.end(self.place, self.record, self.observer)?;
         }
@@ -558,9 +571,12 @@ impl Publishing<'_> {
                     ));
                 }
                 None => {
-                    return wrong(format!(
+                    return Err(Error::usage(format!(
                         "partition {partition} is in the table, and no token is of it"
-                    ));
+                    ))
+                    .advise(format!(
+                        "inrush job write with --partition {partition} answers with its token, and writes nothing"
+                    )));
                 }
             }
         }
@@ -603,7 +619,8 @@ impl Publishing<'_> {
         if tables.renames_in_transaction() {
             ledger.begin()?;
             self.commits(ledger)?;
-            ledger.take_name(&job.home, &hidden, replaces)?;
+            let named = ledger.take_name(&job.home, &hidden, replaces);
+            named.map_err(|error| self.was_made(error))?;
             self.report(ledger, &published)?;
             self.commit(ledger, &mut published)?;
             return Ok(published);
@@ -621,9 +638,9 @@ impl Publishing<'_> {
             }
             if !is_unknown(&error) {
                 ledger.step(self.names(), back(), None, None)?;
-                return Err(error);
+                return Err(self.was_made(error));
             }
-            let asked = self.ask(|ledger| {
+            let asked = self.ask(&error, |ledger| {
                 let is_named = has_name(self.place, ledger, self.record, &NEVER)?;
                 if !is_named {
                     ledger.step(self.names(), back(), None, None)?;
@@ -640,7 +657,7 @@ impl Publishing<'_> {
         let publisher = &self.record.publisher;
         match write_down(ledger, job, publisher) {
             Err(error) if is_unknown(&error) => {
-                self.ask(|ledger| write_down(ledger, job, publisher));
+                self.ask(&error, |ledger| write_down(ledger, job, publisher));
             }
             written => written.map_err(|error| error.leaving(Aftermath::Unknown))?,
         }
@@ -711,10 +728,10 @@ impl Publishing<'_> {
             Err(error) => error,
         };
         if !is_unknown(&error) {
-            return Err(error);
+            return Err(in_words(ledger, self.record, error));
         }
         // Who asks for the row waits until the lost transaction has ended.
-        let state = self.ask(|ledger| Ok(entry_of(ledger, self.job())?.state));
+        let state = self.ask(&error, |ledger| Ok(entry_of(ledger, self.job())?.state));
         match state {
             Some(State::Committed) => Ok(()),
             Some(_) => Err(error),
@@ -722,10 +739,23 @@ impl Publishing<'_> {
         }
     }
 
+    /// The error of a name that the job's table does not get: or, where another table has it by now, that.
+    fn was_made(&self, error: Error) -> Error {
+        let found = match error.is_refusal() {
+            true => look(self.place, self.job(), &NEVER).ok(),
+            false => None,
+        };
+        let now = found.map(|found| unchanged(self.place, self.record, found.as_ref()));
+        now.and_then(Result::err).unwrap_or(error)
+    }
+
     /// Asks over another connection, for as long as there is no answer: a server that has crashed takes a while, and one that has not
     /// noticed yet that a connection is lost goes on with its transaction.
-    fn ask<T>(&self, question: impl Fn(&mut Ledger<'_>) -> Result<T>) -> Option<T> {
-        self.observer.noted(&asks_about_commit(PATIENCE));
+    fn ask<T>(&self, error: &Error, question: impl Fn(&mut Ledger<'_>) -> Result<T>) -> Option<T> {
+        // Who was stopped has the connection still, and most often an answer at once.
+        if error.is_lost_connection() {
+            self.observer.noted(&asks_about_commit(PATIENCE));
+        }
         let began = Instant::now();
         while began.elapsed() < PATIENCE {
             let answer =

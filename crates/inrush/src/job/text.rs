@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::pipe::reject::{Position, Reject};
 use crate::plan::{
-    DialectRequest, MatchBy, OnConflict, ReadRequest, ReadType, RejectLimit, Verify,
+    DialectRequest, Durability, MatchBy, OnConflict, ReadRequest, ReadType, RejectLimit, Verify,
 };
 use crate::target::{self, Home, JOB_PREFIX, Jobs, Lease, Location, Target, Untold};
 use inrush_core::Type;
@@ -232,6 +232,9 @@ pub(super) struct Load {
     pub(super) key: Vec<String>,
     pub(super) max_rejects: String,
     pub(super) verify: Verify,
+    /// What rows survive, once they are in the job's table.
+    #[serde(default)]
+    pub(super) durability: Durability,
     pub(super) strategy: Option<String>,
     pub(super) knobs: BTreeMap<String, String>,
     #[serde(default)]
@@ -312,6 +315,21 @@ impl Job {
     /// The one of a publisher.
     pub(super) fn new_table_of(&self, publisher: &str) -> String {
         format!("{}{publisher}", self.new_table())
+    }
+
+    /// What to do where it is over without being published, or not known any more.
+    pub(super) fn again(&self) -> &'static str {
+        match self.guarantee {
+            Guarantee::Atomic => "begin it again, and write its rows again",
+            Guarantee::PerPartition => {
+                "begin it again, and write its rows again: no partition in the table comes a second time, as long as the job's row of \
+                 inrush_jobs is there"
+            }
+            Guarantee::None => {
+                "begin it again, and write its rows again, but delete first what its attempts have brought into the table: that stays, and \
+                 would be there twice"
+            }
+        }
     }
 
     /// Its own name for the table, for people.

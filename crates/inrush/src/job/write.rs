@@ -170,7 +170,7 @@ fn written(
             // Attempts are many already.
             lanes: Some(1),
             // What has to last is copied into the job's table, and counted again.
-            durability: own.as_ref().map_or(Durability::Durable, |_| Durability::None),
+            durability: own.as_ref().map_or(job.load.durability, |_| Durability::None),
             ..LoadOptions::default()
         },
         spare: place.location.spare.clone(),
@@ -348,7 +348,7 @@ pub(super) fn is_open(ledger: &mut Ledger<'_>, job: &Job) -> Result<Entry> {
 /// The job's row, if that says that it takes rows.
 fn taking(job: &Job, entry: Option<Entry>) -> Result<Entry> {
     let over = |how: &str| Error::target(format!("job {} {how}: it takes no more rows", job.id));
-    let again = "begin it again, and write its rows again";
+    let again = job.again();
     let Some(entry) = entry else {
         return Err(over("is not in the ledger any more").advise(again));
     };
@@ -364,7 +364,7 @@ fn taking(job: &Job, entry: Option<Entry>) -> Result<Entry> {
             .advise("inrush job publish JOB brings it to its end")
             .advise("rows that were not written for it go into a job of another name")),
         State::Committed => Err(over
-            .advise("its rows are in already: inrush job publish JOB gives its report again")
+            .advise("what it was published with is in already: inrush job publish JOB gives its report again")
             .advise("rows that were not written for it go into a job of another name")),
     }
 }

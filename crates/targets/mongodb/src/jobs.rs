@@ -58,7 +58,7 @@ impl JobTables for MongoJobs {
         Home { schema: Some(server.database.clone()), table: table.to_owned() }
     }
 
-    fn refuse(&self, job: &Job) -> Result<()> {
+    fn refuse(&self, job: &Job, _makes_tables: bool) -> Result<()> {
         let kept = job.kept_table().and_then(|table| table.storage.as_deref());
         match kept {
             Some(kind @ (VIEW | CAPPED | TIME_SERIES)) => {

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use crate::client::{Client, Text};
 use crate::connect::Place;
 use crate::facts;
-use crate::session::{Failure, Refusal};
+use crate::session::{Failure, NEEDS_KEY, Refusal};
 use inrush_core::error::{Error, Result};
 use inrush_core::target::may_be_secret;
 use inrush_core::target::{Console, Row, Setting};
@@ -145,6 +145,9 @@ fn in_words(failure: Failure) -> Error {
         // A packet that is too large.
         Failure::Server(refused) if refused.code == 1153 => Error::target(refused.message)
             .advise("have the server take larger ones: SET GLOBAL max_allowed_packet"),
+        Failure::Server(refused) if matches!(refused.code, 1173 | 3750) => {
+            Error::target(refused.message).advise(NEEDS_KEY)
+        }
         Failure::Server(refused) if breaks_rule(&refused) => {
             Error::target(refused.message).of_broken_rule()
         }

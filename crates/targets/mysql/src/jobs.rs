@@ -22,14 +22,17 @@ impl JobTables for MysqlJobs {
         Home { schema: None, table: named.to_owned() }
     }
 
-    fn refuse(&self, job: &Job) -> Result<()> {
+    fn refuse(&self, job: &Job, makes_tables: bool) -> Result<()> {
         if let Some(table) = job.kept_table()
             && table.storage.is_none()
+            && makes_tables
         {
             let name = &table.name;
             return Err(Error::target(format!(
-                "{name} is a view, and no table can be made like it"
-            )));
+                "{name} is a view, and no table can be made like it for the rows of each attempt"
+            ))
+            .advise("begin the job for the table behind it")
+            .advise("or with --guarantee none, whose rows go straight into the view; inrush load takes a view as well, from one machine"));
         }
         let engine = engine_of(job);
         if has_transactions(engine) {

@@ -345,9 +345,7 @@ impl<'a> Session<'a> {
                 .advise("engines other than InnoDB have room for more: --set engine=myisam --durability process, or engine=aria on MariaDB")
                 .advise("numbers and dates take less room in the row than text does: --type NAME=TYPE"),
             1153 => error.advise("a row is longer than max_allowed_packet: raise that on the server"),
-            1173 | 3750 => error.advise(
-                "--primary-key COLUMN: the server makes no table without one (sql_require_primary_key, innodb_force_primary_key)",
-            ),
+            1173 | 3750 => error.advise(NEEDS_KEY),
             1969 => error
                 .advise("the server's or the user's max_statement_time is too short for a load: SET GLOBAL max_statement_time = 0 lifts it, ALTER USER ... WITH MAX_STATEMENT_TIME 0 for this user alone"),
             3024 => error
@@ -371,6 +369,9 @@ impl Drop for Session<'_> {
         self.close();
     }
 }
+
+/// What to do where a table without a key is refused.
+pub(super) const NEEDS_KEY: &str = "--primary-key COLUMN: the server makes no table without one (sql_require_primary_key, innodb_force_primary_key)";
 
 /// What the server says no with; when it hangs up with it, the connection is lost.
 pub(super) fn refused(code: u16, state: String, message: String) -> Failure {

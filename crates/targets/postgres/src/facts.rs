@@ -50,6 +50,8 @@ pub(super) struct ServerFacts {
     pub(super) is_secured: bool,
     /// Whether triggers have a say in rows of the existing table before they are written.
     pub(super) triggers_decide: bool,
+    /// Whether rows may be gone that a statement says it has written into the existing table.
+    pub(super) loses_written: bool,
     /// What the partition of the existing table is that keeps rows the least, where one is no plain table.
     pub(super) weakest_part: Option<String>,
     /// Foreign keys of the existing table that refer to itself.
@@ -142,6 +144,7 @@ pub(super) fn gather(
         server.late_triggers.clone_from(&found.late_triggers);
         server.weakest_part.clone_from(&found.weakest_part);
         (server.is_secured, server.triggers_decide) = (found.is_secured, found.triggers_decide);
+        server.loses_written = found.loses_written;
         let storage = found.facts.storage.as_deref().unwrap_or_default();
         if request.if_exists == IfExists::Replace
             && (storage == "foreign table" || !storage.ends_with("table"))
@@ -423,6 +426,8 @@ pub(super) struct Found {
     is_secured: bool,
     /// Whether triggers have a say in rows before they are written.
     triggers_decide: bool,
+    /// Whether rows may be gone that a statement says it has written.
+    loses_written: bool,
     /// What the partition is that keeps rows the least, where one is no plain table.
     weakest_part: Option<String>,
     /// Whether it has rules for INSERT or UPDATE.
@@ -453,13 +458,14 @@ pub(super) fn table_entry(name: &TableName) -> String {
                 EXISTS (SELECT FROM pg_catalog.pg_rewrite r WHERE r.ev_class = c.oid AND r.ev_type = '3'), \
                 EXISTS (SELECT FROM pg_catalog.pg_rewrite r WHERE r.ev_class = c.oid AND r.ev_type IN ('2', '3')), \
                 EXISTS (SELECT FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND t.tgtype & 69 = 69), \
-                pg_catalog.has_schema_privilege(n.oid, 'CREATE'), {}, \
+                pg_catalog.has_schema_privilege(n.oid, 'CREATE'), {}, {}, \
                 (SELECT CASE WHEN pg_catalog.bool_or(p.relpersistence = 'u') THEN 'unlogged table' \
                              WHEN pg_catalog.bool_or(p.relkind = 'f') THEN 'foreign table' END \
                  FROM pg_catalog.pg_partition_tree(c.oid) t JOIN pg_catalog.pg_class p ON p.oid = t.relid WHERE c.relkind = 'p') \
          FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
          WHERE c.relname = {} AND {place} AND c.relkind IN ('r', 'p', 'v', 'm', 'f')",
         triggers_decide("c.oid"),
+        triggers_follow("c.oid"),
         literal(&name.table)
     )
 }
@@ -503,6 +509,7 @@ fn table_facts(session: &mut Session<'_>, entry: TextRows) -> Result<Option<Foun
     // Of each row, INSTEAD OF, INSERT (https://github.com/postgres/postgres/blob/master/src/include/catalog/pg_trigger.h).
     let has_instead = next() == "t";
     let (creates, triggers_decide) = (next() == "t", next() == "t");
+    let loses_written = next() == "t" || has_rules || kind == "v";
     let weakest_part = Some(next()).filter(|part| !part.is_empty());
     let storage = match (kind.as_str(), persistence.as_str()) {
         ("p", _) => "partitioned table",
@@ -560,6 +567,7 @@ fn table_facts(session: &mut Session<'_>, entry: TextRows) -> Result<Option<Foun
         creates,
         is_secured,
         triggers_decide,
+        loses_written,
         weakest_part,
         is_ruled,
         own_keys: OwnKey::all(own_keys),
@@ -804,6 +812,16 @@ pub(super) fn triggers_decide(table: &str) -> String {
     // Of each row, BEFORE, INSERT (https://github.com/postgres/postgres/blob/master/src/include/catalog/pg_trigger.h).
     format!(
         "EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgtype & 7 = 7 AND tgenabled <> 'D' \
+         AND (tgrelid = {table} OR tgrelid IN (SELECT relid FROM pg_catalog.pg_partition_tree({table}))))"
+    )
+}
+
+/// Whether triggers run behind the rows that are written into the table or one of its partitions: they may take rows away again. A
+/// condition; `table` is its OID.
+fn triggers_follow(table: &str) -> String {
+    // Neither BEFORE nor INSTEAD OF, INSERT. Those that check foreign keys are the server's own.
+    format!(
+        "EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgtype & 70 = 4 AND tgenabled <> 'D' AND NOT tgisinternal \
          AND (tgrelid = {table} OR tgrelid IN (SELECT relid FROM pg_catalog.pg_partition_tree({table}))))"
     )
 }

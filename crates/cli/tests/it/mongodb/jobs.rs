@@ -236,6 +236,11 @@ fn who_writes_too_late_hears_that_the_job_is_over() {
 }
 
 #[test]
+fn what_keeps_a_job_from_its_end_says_what_to_do() {
+    for_each_server(jobs::refusals_that_say_what_to_do);
+}
+
+#[test]
 fn who_is_late_commits_no_rows_of_a_job_that_is_over() {
     for_each_server(jobs::late_rows);
 }

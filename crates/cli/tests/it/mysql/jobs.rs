@@ -1,5 +1,5 @@
 use super::login::{SECRET, User, run};
-use super::server::{Extras, for_each_private_server, for_some_servers};
+use super::server::{Extras, alone_on_each_server, for_each_private_server, for_some_servers};
 use crate::jobs;
 
 #[test]
@@ -178,6 +178,108 @@ fn a_share_of_bad_rows_is_one_of_the_job() {
 #[test]
 fn who_writes_too_late_hears_that_the_job_is_over() {
     for_some_servers(jobs::late_writers);
+}
+
+#[test]
+fn what_keeps_a_job_from_its_end_says_what_to_do() {
+    for_some_servers(jobs::refusals_that_say_what_to_do);
+}
+
+/// What a later step would be refused is refused when the job begins, and nothing is left of it.
+#[test]
+fn who_lacks_a_right_that_jobs_need_begins_none() {
+    for_some_servers(|server| {
+        server.write("t.csv", "id\n1\n").sql("CREATE TABLE t (id INT PRIMARY KEY) ENGINE=InnoDB");
+        for (grants, denied) in [
+            ("SELECT, INSERT, CREATE, DROP", "UPDATE"),
+            ("SELECT, INSERT, UPDATE, CREATE, DROP", "DELETE"),
+            ("SELECT, UPDATE, DELETE, CREATE, DROP", "INSERT"),
+            ("SELECT, INSERT, UPDATE, DELETE, CREATE", "DROP"),
+            ("CREATE", "INSERT"),
+        ] {
+            let user = User::new(server, grants);
+            for host in ["localhost", "127.0.0.1"] {
+                let on = format!("{}.t TO '{}'@'{host}'", server.database, user.name());
+                server.sql(&format!("GRANT SELECT, INSERT ON {on}"));
+            }
+            let begin = ["job", "begin", &user.url(), "--table", "t", "--like", "t.csv"];
+            let refused = run(server, &begin, &[("MYSQL_PWD", SECRET)]).exits(1);
+            refused.says(&[denied, "denied", "ask for SELECT, INSERT, UPDATE and DELETE"]);
+            assert_eq!(server.tables(), ["t"], "{grants}");
+        }
+    });
+}
+
+/// A view takes rows that go straight into it.
+#[test]
+fn a_view_takes_rows_without_a_guarantee() {
+    for_some_servers(|server| {
+        server.write("t.csv", "id\n1\n2\n");
+        server.sql("CREATE TABLE base (id INT PRIMARY KEY) ENGINE=InnoDB");
+        server.sql("CREATE VIEW t AS SELECT id FROM base");
+        let url = server.url();
+        let begin = ["job", "begin", &url, "--table", "t", "--like", "t.csv", "--guarantee"];
+        let begin = |guarantee| server.inrush(&[&begin[..], &[guarantee]].concat());
+        begin("atomic").exits(1).says(&["t is a view", "behind it", "--guarantee none"]);
+        server.write("job.json", begin("none").exits(0).stdout);
+        server
+            .write("token", server.inrush(&["job", "write", "job.json", "t.csv"]).exits(0).stdout);
+        server.inrush(&["job", "publish", "job.json", "token"]).exits(0);
+        assert_eq!(server.count("base"), 2);
+    });
+}
+
+#[test]
+fn a_job_where_no_table_is_made_without_a_primary_key() {
+    alone_on_each_server(|server| {
+        let name = match server.is_mariadb {
+            true => "innodb_force_primary_key",
+            false => "sql_require_primary_key",
+        };
+        if server.query(&format!("SHOW GLOBAL VARIABLES LIKE '{name}'")).is_empty() {
+            return;
+        }
+        server.write("t.csv", "id\n1\n2\n").sql("CREATE TABLE u (id INT) ENGINE=InnoDB");
+        let url = server.url();
+        let begin = |table: &str, more: &[&str]| {
+            let begin = ["job", "begin", &url, "--table", table, "--like", "t.csv"];
+            server.inrush(&[&begin[..], more].concat())
+        };
+        server.with_global(name, "1", || {
+            let refused = begin("t", &[]).exits(1).says(&["--primary-key COLUMN"]);
+            assert!(!refused.stderr.contains("ask for the right"), "{}", refused.stderr);
+            begin("u", &[]).exits(1).says(&["--guarantee none", "inrush load"]);
+            for (table, more) in [("t", ["--primary-key", "id"]), ("u", ["--guarantee", "none"])] {
+                server.write("job.json", begin(table, &more).exits(0).stdout);
+                let token = server.inrush(&["job", "write", "job.json", "t.csv"]).exits(0);
+                server.write("token", token.stdout);
+                server.inrush(&["job", "publish", "job.json", "token"]).exits(0);
+                assert_eq!(server.count(table), 2);
+            }
+        });
+    });
+}
+
+#[test]
+fn rows_of_a_job_survive_what_the_server_s_settings_promise() {
+    alone_on_each_server(|server| {
+        server.write("t.csv", "id\n1\n2\n");
+        let url = server.url();
+        server.with_global("innodb_flush_log_at_trx_commit", "2", || {
+            for guarantee in ["atomic", "per_partition", "none"] {
+                let begin = ["job", "begin", &url, "--table", "t", "--like", "t.csv"];
+                let begin = [&begin[..], &["--guarantee", guarantee]].concat();
+                server.inrush(&begin).exits(2).says(&["'process' at best", "--durability process"]);
+                let begin = [&begin[..], &["--durability", "process"]].concat();
+                server.write("job.json", server.inrush(&begin).exits(0).stdout);
+                let write = ["job", "write", "job.json", "t.csv", "--partition", "0"];
+                server.write("token", server.inrush(&write).exits(0).stdout);
+                server.inrush(&["job", "publish", "job.json", "token"]).exits(0);
+                assert_eq!(server.count("t"), 2);
+                server.drop_table("t");
+            }
+        });
+    });
 }
 
 #[test]

@@ -183,6 +183,148 @@ fn who_writes_too_late_hears_that_the_job_is_over() {
 }
 
 #[test]
+fn what_keeps_a_job_from_its_end_says_what_to_do() {
+    for_each_server(jobs::refusals_that_say_what_to_do);
+}
+
+/// What the server says that a statement has written need not be in the table: a job looks, as a load does.
+#[test]
+fn rows_that_rules_triggers_and_views_take_away_are_not_published() {
+    for_each_server(|server| {
+        server.write("a.csv", "id\n1\n2\n").write("b.csv", "id\n3\n");
+        let url = server.url();
+        let takes = "CREATE FUNCTION takes() RETURNS trigger LANGUAGE plpgsql AS
+            $$BEGIN DELETE FROM t WHERE id = NEW.id; RETURN NEW; END$$";
+        let says =
+            "CREATE FUNCTION says() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN NEW; END$$";
+        let (table, other) = ("CREATE TABLE t (id int)", "CREATE TABLE other (id int)");
+        let rule = "CREATE RULE rule AS ON INSERT TO t";
+        for (make, is_whole) in [
+            (
+                &[table, other, &format!("{rule} DO INSTEAD INSERT INTO other VALUES (NEW.id)")][..],
+                false,
+            ),
+            (
+                &[
+                    table,
+                    other,
+                    &format!(
+                        "{rule} WHERE NEW.id < 3 DO INSTEAD INSERT INTO other VALUES (NEW.id)"
+                    ),
+                ],
+                false,
+            ),
+            (&[table, other, &format!("{rule} DO ALSO INSERT INTO other VALUES (NEW.id)")], true),
+            // The parent has the rows of its heirs.
+            (
+                &[
+                    table,
+                    "CREATE TABLE other () INHERITS (t)",
+                    &format!("{rule} DO INSTEAD INSERT INTO other VALUES (NEW.id)"),
+                ],
+                true,
+            ),
+            (
+                &[
+                    table,
+                    takes,
+                    "CREATE TRIGGER it AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION takes()",
+                ],
+                false,
+            ),
+            (
+                &[
+                    other,
+                    says,
+                    "CREATE VIEW t AS SELECT * FROM other",
+                    "CREATE TRIGGER it INSTEAD OF INSERT ON t FOR EACH ROW EXECUTE FUNCTION says()",
+                ],
+                false,
+            ),
+            (&[other, "CREATE VIEW t AS SELECT * FROM other WHERE id > 2"], false),
+            (&[other, "CREATE VIEW t AS SELECT * FROM other"], true),
+        ] {
+            for guarantee in ["atomic", "per_partition"] {
+                for if_exists in ["empty", "append"] {
+                    server.sql(&make.join("; "));
+                    let begin = ["job", "begin", &url, "--table", "t", "--like", "a.csv"];
+                    let more = ["--guarantee", guarantee, "--if-exists", if_exists];
+                    server.write(
+                        "job.json",
+                        server.inrush(&[&begin[..], &more].concat()).exits(0).stdout,
+                    );
+                    let mut runs = Vec::new();
+                    for (number, file) in ["a.csv", "b.csv"].into_iter().enumerate() {
+                        let write =
+                            ["job", "write", "job.json", file, "--partition", &number.to_string()];
+                        runs.push(server.inrush(&write));
+                    }
+                    let tokens: Vec<&str> = runs.iter().map(|run| run.stdout.trim()).collect();
+                    server.write("tokens", tokens.join("\n"));
+                    runs.push(server.inrush(&["job", "publish", "job.json", "tokens"]));
+                    let case = format!("{make:?} {guarantee} {if_exists}");
+                    let failed = runs.iter().find(|run| !run.status.success());
+                    assert_eq!(failed.is_none(), is_whole, "{case}");
+                    if let Some(failed) = failed {
+                        let said = &failed.stderr;
+                        assert!(
+                            said.contains("rules") || said.contains("triggers"),
+                            "{case}: {said}"
+                        );
+                    }
+                    server.inrush(&["job", "abort", "job.json"]);
+                    // What a conditional rule lets pass is the second partition.
+                    assert!(guarantee != "atomic" || is_whole || server.count("t") == 0, "{case}");
+                    server.sql("DROP TABLE IF EXISTS other CASCADE");
+                    server.sql("DROP TABLE IF EXISTS t CASCADE; DROP FUNCTION IF EXISTS takes, says CASCADE");
+                }
+            }
+        }
+    });
+}
+
+/// A job takes a table that does not outlast a crash where it is told that this is enough.
+#[test]
+fn rows_of_a_job_survive_what_is_asked_for() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n2\n");
+        let url = server.url();
+        for guarantee in ["atomic", "none"] {
+            server.sql("DROP TABLE IF EXISTS t; CREATE UNLOGGED TABLE t (id int)");
+            let begin = ["job", "begin", &url, "--table", "t", "--like", "t.csv"];
+            let begin = [&begin[..], &["--guarantee", guarantee]].concat();
+            server.inrush(&begin).exits(2).says(&["unlogged table", "say --durability"]);
+            let begun = server.inrush(&[&begin[..], &["--durability", "none"]].concat()).exits(0);
+            server.write("job.json", begun.stdout);
+            server.write(
+                "token",
+                server.inrush(&["job", "write", "job.json", "t.csv"]).exits(0).stdout,
+            );
+            server.inrush(&["job", "publish", "job.json", "token"]).exits(0);
+            assert_eq!(server.count("t"), 2);
+        }
+    });
+}
+
+/// A reference that is looked at when the transaction ends is one of a row all the same.
+#[test]
+fn a_row_that_the_end_of_the_transaction_refuses_is_named() {
+    for_each_server(|server| {
+        server.write("t.csv", "id,par\n1,1\n2,4\n").sql(
+            "CREATE TABLE t (id int PRIMARY KEY, par int REFERENCES t DEFERRABLE INITIALLY DEFERRED)",
+        );
+        let url = server.url();
+        let begin = ["job", "begin", &url, "--table", "t", "--like", "t.csv"];
+        let more = ["--guarantee", "per_partition"];
+        server.write("job.json", server.inrush(&[&begin[..], &more].concat()).exits(0).stdout);
+        let write = ["job", "write", "job.json", "t.csv", "--partition", "0"];
+        server.inrush(&write).exits(1).says(&["Key (par)=(4)", "is no bad row of its own here"]);
+        assert_eq!(server.count("t"), 0);
+        server.inrush(&["job", "abort", "job.json"]).exits(0);
+    });
+}
+
+#[test]
 fn a_counter_that_the_job_lacks_is_the_tables() {
     for_each_server(|server| {
         // The first takes no number but with another word; the others count in the same way.

@@ -58,11 +58,11 @@ pub trait JobTables: Sync {
     /// Where the table is that the facts are of.
     fn home(&self, facts: &TargetFacts, table: &str) -> Home;
 
-    /// Refuses a table that no job can write into.
+    /// Refuses a table that no job can write into; or none that makes tables for its attempts.
     ///
     /// # Errors
     /// Why, and what to do instead.
-    fn refuse(&self, _job: &Job) -> Result<()> {
+    fn refuse(&self, _job: &Job, _makes_tables: bool) -> Result<()> {
         Ok(())
     }
 
@@ -83,6 +83,12 @@ pub trait JobTables: Sync {
             .map(|column| (&column.name, &column.declared, column.required))
             .collect();
         format!("{columns:?} {primary_key:?} {unique_keys:?} {storage:?}")
+    }
+
+    /// Whether rows may be gone that a statement says it has written into the existing table, for rules, triggers or a view have a say in
+    /// what becomes of them: then the table is counted.
+    fn miscounts(&self, _job: &Job) -> bool {
+        false
     }
 
     /// What attempts have to be told, since the tables that are made for them don't say it.
@@ -392,6 +398,12 @@ pub trait JobRows: Sync {
         _written: u64,
     ) -> Result<u64> {
         Ok(0)
+    }
+
+    /// Tries, without changing anything, what is done to the ledger's rows, and to those of a hidden table of this name, which need not
+    /// exist, where one is named; the first no of a database that says who may not before it looks what there is.
+    fn try_rights(&self, _at: At<'_>, _ledger: &str, _hidden: Option<&str>) -> Result<()> {
+        Ok(())
     }
 
     /// Rows of the ledger.

@@ -185,6 +185,29 @@ impl<S: SqlRows> JobRows for S {
         }
     }
 
+    fn try_rights(&self, at: At<'_>, ledger: &str, hidden: Option<&str>) -> Result<()> {
+        let insert = |table: &str, column: &str| {
+            format!("INSERT INTO {table} ({column}) SELECT {column} FROM {table} WHERE 1 = 0")
+        };
+        let ledger = self.named(at.home, ledger);
+        let mut tried = vec![
+            insert(&ledger, "id"),
+            format!("UPDATE {ledger} SET state = state WHERE 1 = 0"),
+            format!("DELETE FROM {ledger} WHERE 1 = 0"),
+        ];
+        if let Some(hidden) = hidden.map(|hidden| self.named(at.home, hidden)) {
+            tried.extend([insert(&hidden, "id"), format!("DROP TABLE {hidden}")]);
+        }
+        for sql in tried {
+            match at.console.execute(&sql) {
+                Err(error) if error.lacks_right() || !error.is_refusal() => return Err(error),
+                // What does not exist yet will be the user's own.
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     fn entries(&self, at: At<'_>, ledger: &str, wanted: Wanted<'_>) -> Result<Vec<Entry>> {
         let wanted = match wanted {
             Wanted::One { id, settled } => {
