@@ -316,7 +316,7 @@ fn known(ledger: &mut Ledger<'_>, job: &Job, tokens: &[Token]) -> Result<()> {
             "rows of partition {missing} were written, and no token is of it"
         ))
         .advise(format!(
-            "write them again with --partition {missing}, and give that token with the others: what an earlier attempt has left is dropped"
+            "inrush job write with --partition {missing} writes them again: give that token with the others, and what was written before is dropped"
         ))
         .advise("or inrush job abort JOB, where the number is wrong, and begin another job")
         .leaving(Aftermath::NothingChanged));

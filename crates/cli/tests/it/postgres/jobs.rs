@@ -293,7 +293,7 @@ fn rows_of_a_job_survive_what_is_asked_for() {
             server.sql("DROP TABLE IF EXISTS t; CREATE UNLOGGED TABLE t (id int)");
             let begin = ["job", "begin", &url, "--table", "t", "--like", "t.csv"];
             let begin = [&begin[..], &["--guarantee", guarantee]].concat();
-            server.inrush(&begin).exits(2).says(&["unlogged table", "say --durability"]);
+            server.inrush(&begin).exits(2).says(&["UNLOGGED", "say --durability"]);
             let begun = server.inrush(&[&begin[..], &["--durability", "none"]].concat()).exits(0);
             server.write("job.json", begun.stdout);
             server.write(
