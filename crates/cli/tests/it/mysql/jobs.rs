@@ -1,5 +1,8 @@
+use std::process::Command;
+
 use super::login::{SECRET, User, run};
 use super::server::{Extras, alone_on_each_server, for_each_private_server, for_some_servers};
+use crate::fixture::{Outcome, finish, start, wait_until_it_waits};
 use crate::jobs;
 
 #[test]
@@ -207,6 +210,32 @@ fn who_lacks_a_right_that_jobs_need_begins_none() {
             refused.says(&[denied, "denied", "ask for SELECT, INSERT, UPDATE and DELETE"]);
             assert_eq!(server.tables(), ["t"], "{grants}");
         }
+    });
+}
+
+/// Who interrupts a publish that waits for the table has lost no answer.
+#[test]
+fn an_interrupt_is_no_lost_answer() {
+    for_some_servers(|server| {
+        server.write("t.csv", "id\n1\n").sql("CREATE TABLE t (id INT PRIMARY KEY) ENGINE=InnoDB");
+        let url = server.url();
+        let begin = ["job", "begin", &url, "--table", "t", "--like", "t.csv"];
+        let begun = server.inrush(&[&begin[..], &["--if-exists", "replace"]].concat()).exits(0);
+        server.write("job.json", begun.stdout);
+        server
+            .write("token", server.inrush(&["job", "write", "job.json", "t.csv"]).exits(0).stdout);
+        server.sql("LOCK TABLES t READ");
+        let child = start(&mut server.command(&["job", "publish", "job.json", "token"]));
+        wait_until_it_waits(&child);
+        let pid = child.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+        let run = Outcome::of("publish".to_owned(), finish(child, b"")).exits(130);
+        let run = run.says(&["nothing changed"]);
+        assert!(!run.stderr.contains("lost"), "{}", run.stderr);
+        server.sql("UNLOCK TABLES");
+        assert_eq!(server.count("t"), 0);
+        server.inrush(&["job", "publish", "job.json", "token"]).exits(0);
+        assert_eq!(server.count("t"), 1);
     });
 }
 
