@@ -201,6 +201,11 @@ fn begun(
     if !place.jobs.rows.has_transactions() {
         without_transactions(&mut request, &job, has_table)?;
     }
+    // Before the plan, which may advise what makes such a table fit for a load.
+    let kept = facts.as_ref().and_then(|facts| facts.table.as_ref()).or(found.as_ref());
+    if let Some(table) = kept.filter(|_| request.if_exists != IfExists::Replace) {
+        place.jobs.tables.refuse_table(table)?;
+    }
     let plan = planned(&request, &mut job, facts).map_err(of_jobs)?;
     let makes = plan.choice.action.makes_table();
     // Rows that go straight into an existing table need no other.

@@ -5,7 +5,7 @@ use crate::load::{engine_of, has_transactions};
 use crate::{indexes, staging};
 use inrush_core::error::{Error, Result};
 use inrush_core::target::{At, Console, Home, JobTables, SqlRows, Twins, fills};
-use inrush_core::{Job, TargetFacts};
+use inrush_core::{Job, TableFacts, TargetFacts};
 use inrush_net::staging::Asks as _;
 
 /// Jobs of MySQL and MariaDB: rows and ledger are one transaction, a new name is one statement.
@@ -34,14 +34,11 @@ impl JobTables for MysqlJobs {
             .advise("begin the job for the table behind it")
             .advise("or with --guarantee none, whose rows go straight into the view; inrush load takes a view as well, from one machine"));
         }
-        let engine = engine_of(job);
-        if has_transactions(engine) {
-            return Ok(());
-        }
-        Err(Error::target(format!(
-            "tables of the engine {engine} have no transactions: a job's rows would come one after the other"
-        ))
-        .advise("write them into an InnoDB table, or use inrush load"))
+        refuse_engine(engine_of(job))
+    }
+
+    fn refuse_table(&self, table: &TableFacts) -> Result<()> {
+        table.storage.as_deref().map_or(Ok(()), refuse_engine)
     }
 
     /// What the attempts' tables took is taken again, and 0 is 0 in a column that counts by itself.
@@ -227,6 +224,17 @@ impl SqlRows for MysqlJobs {
         let free = |number| format!("IS_FREE_LOCK({})", lock(digits, number));
         format!("SELECT {}", (0..=last).map(free).collect::<Vec<_>>().join(" AND "))
     }
+}
+
+/// Refuses tables whose rows come one after the other.
+fn refuse_engine(engine: &str) -> Result<()> {
+    if has_transactions(engine) {
+        return Ok(());
+    }
+    Err(Error::target(format!(
+        "tables of the engine {engine} have no transactions: a job's rows would come one after the other"
+    ))
+    .advise("write them into an InnoDB table, or use inrush load"))
 }
 
 /// The name of the lock that loads into an empty table have.

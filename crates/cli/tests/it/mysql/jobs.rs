@@ -294,6 +294,11 @@ fn rows_of_a_job_survive_what_the_server_s_settings_promise() {
     alone_on_each_server(|server| {
         server.write("t.csv", "id\n1\n2\n");
         let url = server.url();
+        // What no job writes into is not advised to be asked for less.
+        server.sql("CREATE TABLE u (id INT) ENGINE=MyISAM");
+        let refused = server.inrush(&["job", "begin", &url, "--table", "u", "--like", "t.csv"]);
+        let refused = refused.exits(1).says(&["have no transactions", "use inrush load"]);
+        assert!(!refused.stderr.contains("--durability"), "{}", refused.stderr);
         server.with_global("innodb_flush_log_at_trx_commit", "2", || {
             for guarantee in ["atomic", "per_partition", "none"] {
                 let begin = ["job", "begin", &url, "--table", "t", "--like", "t.csv"];

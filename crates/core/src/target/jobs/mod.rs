@@ -58,6 +58,14 @@ pub trait JobTables: Sync {
     /// Where the table is that the facts are of.
     fn home(&self, facts: &TargetFacts, table: &str) -> Home;
 
+    /// Refuses an existing table that no job can write into, whatever else is asked for.
+    ///
+    /// # Errors
+    /// Why, and what to do instead.
+    fn refuse_table(&self, _table: &TableFacts) -> Result<()> {
+        Ok(())
+    }
+
     /// Refuses a table that no job can write into; or none that makes tables for its attempts.
     ///
     /// # Errors
