@@ -103,7 +103,8 @@ fn is_duplicate(error: &Error) -> bool {
     error.what().to_lowercase().contains("duplicate")
 }
 
-/// The same of rows that are copied, or of the end of their transaction, for which some rules wait: they can break rules that only the job's table has.
+/// The same of rows that are copied, or of the end of their transaction, for which some rules wait: they can break rules that only the job's
+/// table has.
 pub(super) fn in_words(ledger: &Ledger<'_>, record: &Record, error: Error) -> Error {
     let table = record.job.table();
     let error = by_name(ledger, record, error);
