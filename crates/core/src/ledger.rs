@@ -74,9 +74,20 @@ pub struct Entry {
     /// The ledger that it was read from, as [`Ledger::name`] has it.
     #[serde(skip)]
     pub ledger: String,
-    /// Inputs that are taken for those of another path now, by that path and this one.
+    /// Inputs that are taken for those of another path now.
     #[serde(skip)]
-    pub moved: Vec<(PathBuf, PathBuf)>,
+    pub moved: Vec<Moved>,
+}
+
+/// An input that has the path of a file which is like it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// Its path when the load began.
+    pub from: PathBuf,
+    /// The one of the file that it is taken for.
+    pub to: PathBuf,
+    /// Whether it is still there as well.
+    pub is_copied: bool,
 }
 
 /// An input as it was when the load began.

@@ -87,7 +87,11 @@ pub(crate) fn header(
     }
     let has_values = fields.iter().any(FirstField::is_value);
     if fields.iter().any(|field| field.is_proof() || has_values && field.is_unlike()) {
-        let header = !fields.iter().any(FirstField::is_alike) || are_headings(&fields, rest);
+        // A name above numbers says more than a text that is written as those below it: `id,12:00` above `1,12:10`.
+        let is_proven_name = fields.iter().any(FirstField::is_proof);
+        let speaks_against =
+            |field: &FirstField| field.is_alike() && !(is_proven_name && field.is_written_alike);
+        let header = !fields.iter().any(speaks_against) || are_headings(&fields, rest);
         return match (has_values, known) {
             (false, _) => verdict(
                 true,
@@ -116,6 +120,9 @@ pub(crate) fn header(
     if has_values {
         // A line of numbers alone is data; one with words as well may be a header such as country,2019,2020.
         let is_typed = |field: &FirstField| field.ty != Type::Text;
+        if known.is_some() && !fields.iter().any(is_typed) {
+            return UNCLEAR;
+        }
         let proven = fields.iter().all(|field| is_typed(field) || field.is_null);
         // A table of settings has values of many kinds: `retries,3` above `verbose,true`. Where there is one such column, or one row below,
         // the line is a row of it.
@@ -165,16 +172,16 @@ pub(crate) fn header(
         return verdict(false, false, "a field of the first line is a spelling of NULL");
     }
     match known {
-        Some(_) => HeaderVerdict {
-            header: None,
-            why: "it may name columns, and it may be a row",
-            proven: false,
-        },
+        Some(_) => UNCLEAR,
         None => {
             verdict(true, false, "the first line could be names, and nothing speaks against it")
         }
     }
 }
+
+/// Where a table is there, and texts could be either.
+const UNCLEAR: HeaderVerdict =
+    HeaderVerdict { header: None, why: "it may name columns, and it may be a row", proven: false };
 
 const NO_WORD: &str = "the first line has no word in it";
 
@@ -449,6 +456,17 @@ mod tests {
         ] {
             assert_eq!(of(text, None), (Some(header), proven), "{text}");
         }
+        // A name above numbers says more than a value that others are written as.
+        for text in [
+            "id,name,http://a.org/b\n1,Anna,https://a.org/x\n2,Ben,https://a.org/y",
+            "id,12:00,price\n1,12:10,5\n2,12:20,6",
+            "day,9:00 AM,10:00 AM\n1,9:01 AM,10:01 AM\n2,9:02 AM,10:02 AM",
+        ] {
+            assert_eq!(of(text, None), (Some(true), false), "{text}");
+        }
+        // Of a table it could be either.
+        let known = ["name", "mail"].map(str::to_owned);
+        assert_eq!(of("who,url@x.org\nBob,b@x.org\nAnn,a@x.org", Some(&known)).0, None);
         // Values that are of no type, where the others are written alike.
         for (value, other, name) in [
             ("12:30", "13:40", "12:35"),

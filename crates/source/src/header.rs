@@ -425,17 +425,16 @@ pub(super) fn named(
 ) -> Result<Vec<String>> {
     let made = unique(names.clone(), warnings);
     for (name, is) in names.iter().zip(&made).filter(|(name, is)| name != is) {
-        let Some(option) = read.option_that_spells(name) else { continue };
-        let is_same = |other: &&String| *other != is && folded(other) == folded(name);
-        match made.iter().find(is_same) {
-            // Of columns with the very same name it is the first.
-            Some(first) if first != name => {
-                return Err(Error::usage(format!(
-                    "{option} {name}: which column is that? The source has {first}, and a second one whose name, {name}, differs in case alone"
-                ))
-                .advise(format!("say {first}, or for the second one {is}, which it is called")));
-            }
-            _ => {}
+        let is_same = |other: &str| folded(other) == folded(name);
+        // Of columns with the very same name it is the first.
+        let first = made.iter().find(|other| is_same(other)).filter(|first| *first != name);
+        let Some(first) = first else { continue };
+        if let Some((option, said)) = read.option_that_names(|said| is_same(said) && said != first)
+        {
+            return Err(Error::usage(format!(
+                "{option} {said}: which column is that? The source has {first}, and a second one whose name, {name}, differs in case alone"
+            ))
+            .advise(format!("say {first}, or for the second one {is}, which it is called")));
         }
     }
     Ok(made)

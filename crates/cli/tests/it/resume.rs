@@ -203,7 +203,9 @@ fn an_unfinished_load_does_not_go_on_with_another_file_that_looks_alike() {
         "mon.csv to go on with that load",
         "touch ",
     ]);
+    // As a log that is rotated: the first name is another file's.
     fs::rename(fixture.path("mon.csv"), fixture.path("away.csv")).unwrap();
+    fixture.write("mon.csv", "id,day\n7,new\n");
     let fresh = ["--resume", "--if-exists", "append", "--max-rejects", "5"];
     load("copy.csv", &fresh).exits(3).prints(&["copy.csv is taken for ", "mon.csv"]);
     load("copy.csv", &fresh).exits(0).prints(&["nothing to do", "1 bad row rejected to"]);

@@ -152,21 +152,27 @@ impl ColumnRequest {
         (self.chosen, self.dropped, self.required) = (chosen, dropped, required);
     }
 
-    /// An option that names a column of the source so, letter by letter.
-    pub(super) fn option_that_spells(&self, name: &str) -> Option<&'static str> {
-        // A new name is another column's.
-        if self.renamed.iter().any(|said| pairs(said).any(|(_, new)| new == name)) {
-            return None;
-        }
-        let is_renamed = self.renamed.iter().any(|said| pairs(said).any(|(old, _)| old == name));
-        [
-            ("--columns", self.chosen.iter().any(|known| known == name)),
-            ("--drop", self.dropped.iter().any(|known| known == name)),
-            ("--rename", is_renamed),
-            ("--not-null", self.required.iter().any(|known| known == name)),
-        ]
-        .into_iter()
-        .find_map(|(option, is_so)| is_so.then_some(option))
+    /// An option that names a column of the source so, and how.
+    pub(super) fn option_that_names(
+        &self,
+        is: impl Fn(&str) -> bool,
+    ) -> Option<(&'static str, &str)> {
+        let lists = [
+            ("--columns", &self.chosen),
+            ("--drop", &self.dropped),
+            ("--not-null", &self.required),
+        ];
+        let listed = lists
+            .into_iter()
+            .flat_map(|(option, names)| names.iter().map(move |name| (option, name.as_str())));
+        let renamed = self.renamed.iter().flat_map(|said| pairs(said));
+        let renamed = renamed.map(|(old, _)| ("--rename", old));
+        listed.chain(renamed).find(|(_, name)| is(name))
+    }
+
+    /// Whether a column gets this name.
+    pub(super) fn makes(&self, name: &str) -> bool {
+        self.renamed.iter().any(|said| pairs(said).any(|(_, new)| new == name))
     }
 
     /// Whether a column is named that is not one of these.

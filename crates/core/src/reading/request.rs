@@ -314,17 +314,21 @@ impl Readers {
         columns.iter().try_for_each(|names| self.made(names).map(drop))
     }
 
-    /// An option that names a column so, letter by letter.
-    pub fn option_that_spells(&self, name: &str) -> Option<&'static str> {
-        let spells = |text: &String| text.strip_prefix(name).is_some_and(|on| on.starts_with('='));
-        let of_said = || self.said.iter().find(|said| said.pairs().any(|(known, _)| known == name));
-        let has_type = || {
-            let mut typed = self.types.keys().chain(&self.typed);
-            typed.any(|known| known == name).then_some("--type")
-        };
-        let has_null = || self.nulls.iter().any(spells).then_some("--null");
-        let of_columns = self.columns.option_that_spells(name).or_else(has_type);
-        of_columns.or_else(|| of_said().map(|said| said.option)).or_else(has_null)
+    /// An option that names a column so, and how.
+    pub fn option_that_names(&self, is: impl Fn(&str) -> bool) -> Option<(&'static str, &str)> {
+        let of_columns = self.columns.option_that_names(&is);
+        // What is said of values takes a new name, too.
+        let is = |name: &&str| is(name) && !self.columns.makes(name);
+        let typed = self.types.keys().chain(&self.typed).map(String::as_str);
+        let typed = typed.map(|name| ("--type", name));
+        let said = self.said.iter();
+        let said = said.flat_map(|said| said.pairs().map(|(name, _)| (said.option, name)));
+        let names =
+            |text: &'_ String| text.match_indices('=').map(|(at, _)| at).collect::<Vec<_>>();
+        let nulls = self.nulls.iter();
+        let nulls =
+            nulls.flat_map(|text| names(text).into_iter().map(move |at| ("--null", &text[..at])));
+        of_columns.or_else(|| typed.chain(said).chain(nulls).find(|(_, name)| is(name)))
     }
 
     /// An option that names a column with these names.

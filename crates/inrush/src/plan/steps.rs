@@ -10,7 +10,7 @@ use std::time::UNIX_EPOCH;
 use crate::plan::{Guarantee, IfExists, OnConflict, Request, TargetFacts};
 use crate::target::{ALL, Target};
 use inrush_core::error::{Error, Result};
-use inrush_core::ledger::{Entry, InputName, InputState, StepPlan};
+use inrush_core::ledger::{Entry, InputName, InputState, Moved, StepPlan};
 use inrush_core::path;
 use inrush_core::wording::{counted, shell_word};
 use inrush_source::{Place, Stored};
@@ -101,7 +101,8 @@ fn input(place: &Place) -> Result<InputState> {
     let Some(path) = place.on_disk() else {
         return Err(Error::usage(format!("{} is no file", place.name())));
     };
-    state(path, place).map_err(|error| {
+    let named = || Ok(named_from_root(place, fs::canonicalize(path)?));
+    named().and_then(|name| state(path, name)).map_err(|error: std::io::Error| {
         Error::source(format!("cannot read {}: {error}", place.name())).about(&place.name())
     })
 }
@@ -120,8 +121,8 @@ fn state_of_stored(stored: &Stored, place: &Place) -> Result<InputState> {
     Ok(InputState { path: PathBuf::from(name), bytes, modified_ns: None, head, tail: None })
 }
 
-/// A member of an archive is what the archive is: it has changed when that has.
-fn state(path: &Path, place: &Place) -> std::io::Result<InputState> {
+/// A file's, of an input of this name. A member of an archive is what the archive is: it has changed when that has.
+fn state(path: &Path, name: PathBuf) -> std::io::Result<InputState> {
     let meta = fs::metadata(path)?;
     let modified = meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
     let mut file = File::open(path)?;
@@ -135,7 +136,7 @@ fn state(path: &Path, place: &Place) -> std::io::Result<InputState> {
     };
     let (head, tail) = (sum(0)?, sum(meta.len().saturating_sub(SUM_BYTES))?);
     Ok(InputState {
-        path: named_from_root(place, fs::canonicalize(path)?),
+        path: name,
         bytes: meta.len(),
         modified_ns: modified.and_then(|since| i64::try_from(since.as_nanos()).ok()),
         head,
@@ -188,10 +189,14 @@ pub(super) fn rename(ledger: &mut [Entry], places: &[Place]) {
             let is_given = || given.iter().any(|(is, _)| is.is_still(was));
             if let Some((now, _)) = now
                 && !is_given()
-                // A copy beside a file that was loaded is a file of its own.
-                && !(is_done && is_there(&was.path))
             {
-                entry.moved.push((was.path.clone(), now.path.clone()));
+                let is_copied = is_still_there(was);
+                // A copy beside a file that was loaded is a file of its own.
+                if is_done && is_copied {
+                    continue;
+                }
+                let (from, to) = (was.path.clone(), now.path.clone());
+                entry.moved.push(Moved { from, to, is_copied });
                 was.path.clone_from(&now.path);
             }
         }
@@ -215,8 +220,21 @@ fn is_moved(was: &InputState, is: &InputState, within: &str) -> bool {
 
 /// Whether the file of an input on disk is there, which may be an archive or a workbook.
 fn is_there(path: &Path) -> bool {
-    let name = path::text(path);
-    path.exists() || name.match_indices('!').any(|(at, _)| Path::new(&name[..at]).exists())
+    files_of(path).any(|file| file.exists())
+}
+
+/// Whether it is there as it was.
+fn is_still_there(was: &InputState) -> bool {
+    let now = |file: PathBuf| state(&file, was.path.clone()).ok();
+    files_of(&was.path).filter_map(now).any(|now| now.is_like(was))
+}
+
+/// The file of an input of this path, if it is one: its own, or the archive or workbook that it is in.
+fn files_of(path: &Path) -> impl Iterator<Item = PathBuf> {
+    let name = path::text(path).into_owned();
+    let ends: Vec<usize> = name.match_indices('!').map(|(at, _)| at).collect();
+    let within = ends.into_iter().map(move |at| PathBuf::from(&name[..at]));
+    std::iter::once(path.to_owned()).chain(within)
 }
 
 /// The options that decide what a row means, or with which step an index comes, as they are typed, besides those of the dialect, which is
@@ -374,20 +392,20 @@ impl Start {
             }
             (Some(found), Some(entry)) if request.resume => {
                 goes_on(entry, &inputs, &options, facts, request.if_exists, table)?;
-                for (was, is) in &entry.moved {
-                    let (was_shown, is_shown) = (path::text(was), path::text(is));
-                    if is_there(was) {
+                for Moved { from, to, is_copied } in &entry.moved {
+                    let (was_shown, is_shown) = (path::text(from), path::text(to));
+                    if *is_copied {
                         return Err(Error::source(format!(
                             "{is_shown} has the size, time, beginning and end of {was_shown}, of which a load into table {table} is unfinished"
                         ))
                         .advise(format!("name {was_shown} to go on with that load"))
                         .advise(format!(
-                            "touch {} if it is another file: then its rows are loaded from the first one on",
+                            "touch {} if it is another file: then all of its rows are loaded",
                             shell_word(&is_shown)
                         )));
                     }
                     warnings.push(format!(
-                        "{is_shown} is taken for {was_shown}, which is not there any more: size, time, beginning and end are the same"
+                        "{is_shown} is taken for what was {was_shown}: size, time, beginning and end are the same"
                     ));
                 }
                 let is_finished = entry.is_done;

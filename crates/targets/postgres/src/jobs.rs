@@ -69,11 +69,13 @@ impl JobTables for PostgresJobs {
     fn opening(&self) -> Option<&'static str> {
         Some(
             // One may wait for as long as others copy (before PostgreSQL 14 there is no such limit), and then has to see what they
-            // have done.
+            // have done. What a job's table says, and who reads it, has to be true after a crash, too.
             "SET client_min_messages = error; \
              SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED; \
              SELECT pg_catalog.set_config('idle_session_timeout', '0', false) \
-             WHERE pg_catalog.current_setting('idle_session_timeout', true) IS NOT NULL",
+             WHERE pg_catalog.current_setting('idle_session_timeout', true) IS NOT NULL; \
+             SELECT pg_catalog.set_config('synchronous_commit', 'on', false) \
+             WHERE pg_catalog.current_setting('synchronous_commit') = 'off'",
         )
     }
 

@@ -310,6 +310,7 @@ pub(super) fn that_case_alone_tells_apart_are_named_as_they_are_called<P: Place>
             ("in.csv", ["--null", "name=b"]),
             ("in.csv", ["--type", "name=text"]),
             ("in.csv", ["--not-null", "name"]),
+            ("in.csv", ["--columns", "NAME"]),
             ("in.jsonl", ["--drop", "name"]),
         ] {
             load(place, &[&[file], &options[..]].concat()).exits(2).says(&[

@@ -187,6 +187,33 @@ fn what_keeps_a_job_from_its_end_says_what_to_do() {
     for_each_server(jobs::refusals_that_say_what_to_do);
 }
 
+/// Whatever the database's own setting is: what a job says is in the table has to be there after a power failure.
+#[test]
+fn rows_of_a_job_wait_for_the_disk() {
+    for_each_server(|server| {
+        server.write("t.csv", "id\n1\n");
+        let url = server.url();
+        for guarantee in ["atomic", "per_partition"] {
+            server.sql(&format!(
+                "CREATE TABLE t (id int); CREATE TABLE seen (waits text);
+                 CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS
+                 $$BEGIN INSERT INTO seen VALUES (current_setting('synchronous_commit')); RETURN NEW; END$$;
+                 CREATE TRIGGER see BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION see();
+                 ALTER DATABASE \"{}\" SET synchronous_commit = off",
+                server.database
+            ));
+            let begin = ["job", "begin", &url, "--table", "t", "--like", "t.csv"];
+            let begin = [&begin[..], &["--guarantee", guarantee]].concat();
+            server.write("job.json", server.inrush(&begin).exits(0).stdout);
+            let write = ["job", "write", "job.json", "t.csv", "--partition", "0"];
+            server.write("token", server.inrush(&write).exits(0).stdout);
+            server.inrush(&["job", "publish", "job.json", "token"]).exits(0);
+            assert_eq!(server.query("SELECT waits FROM seen"), rows![["on"]], "{guarantee}");
+            server.sql("DROP TABLE t, seen; DROP FUNCTION see()");
+        }
+    });
+}
+
 /// What the server says that a statement has written need not be in the table: a job looks, as a load does.
 #[test]
 fn rows_that_rules_triggers_and_views_take_away_are_not_published() {
