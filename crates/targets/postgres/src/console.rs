@@ -30,7 +30,10 @@ impl<'a> PostgresConsole<'a> {
             Err(Failure::Lost(lost)) => Err(Error::target(format!("no connection: {lost}"))
                 .advise(format!("check that the server runs at {}", place.shown))
                 .of_lost_connection()),
-            Err(failure) => Err(in_words(failure)),
+            Err(failure) => {
+                let advice = session::at_start(&failure);
+                Err(advice.into_iter().fold(in_words(failure), Error::advise))
+            }
         }
     }
 

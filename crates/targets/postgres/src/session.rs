@@ -126,7 +126,11 @@ impl<'a> Session<'a> {
                 Ok(())
             }
             Err(Failure::Lost(lost)) => Err(lost.no_connection(&self.place.shown, &ADVICE)),
-            Err(failure) => Err(self.explain(failure)),
+            Err(failure) => {
+                let advice = at_start(&failure);
+                let error = self.explain(failure);
+                Err(advice.into_iter().fold(error, Error::advise))
+            }
         }
     }
 
@@ -416,6 +420,13 @@ pub(super) fn function(refused: &Refusal) -> Option<&str> {
 /// The server's own code; empty when it said nothing.
 pub(super) fn state(failure: &Failure) -> &str {
     failure.refusal().map_or("", |refused| &refused.state)
+}
+
+/// What to do where the server, or a pooler, takes no session that begins as it is told to: a value that it doesn't know, or a setting.
+pub(super) fn at_start(failure: &Failure) -> Option<&'static str> {
+    matches!(state(failure), "22023" | "42704" | "08P01").then_some(
+        "check what sessions begin with: options in the URL, PGOPTIONS, PGTZ, PGDATESTYLE and PGGEQO",
+    )
 }
 
 /// Ends what a transaction begins with. From then on it always has this one savepoint: a statement may have to be taken back after

@@ -401,9 +401,12 @@ fn the_environment_has_sessions_begin_as_those_of_psql() {
         }
         let mut load = server.command(&["load", "t.csv", &server.url(), "--table", "t"]);
         let run = finish(start(load.env("PGTZ", "Nowhere")), b"");
-        Outcome::of("load with PGTZ=Nowhere".to_owned(), run)
-            .exits(1)
-            .says(&["TimeZone", "Nowhere"]);
+        Outcome::of("load with PGTZ=Nowhere".to_owned(), run).exits(1).says(&[
+            "TimeZone",
+            "Nowhere",
+            "try: check what sessions begin with",
+            "PGTZ",
+        ]);
     });
 }
 
