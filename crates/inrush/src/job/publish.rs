@@ -175,7 +175,6 @@ fn left_by(ledger: &mut Ledger<'_>, record: &Record, tokens: &[Token]) -> Afterm
 
 /// Refuses tokens of other jobs, and one that comes twice.
 fn own(job: &Job, tokens: &[Token]) -> Result<()> {
-    let wrong = |what: String| Err(Error::usage(what));
     let mut attempts = BTreeSet::new();
     for token in tokens {
         if token.job != job.id {
@@ -195,7 +194,8 @@ fn own(job: &Job, tokens: &[Token]) -> Result<()> {
             .advise("give the tokens that inrush job write has printed since this one began"));
         }
         if !attempts.insert(&token.attempt) {
-            return wrong(format!("the token of attempt {} was given twice", token.attempt));
+            let what = format!("the token of attempt {} was given twice", token.attempt);
+            return Err(Error::usage(what));
         }
     }
     Ok(())
